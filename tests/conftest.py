@@ -1,0 +1,29 @@
+"""What every test may use: the corpus of real files, and its independently computed facts."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest_plugins = ["browser_fixtures"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real traces; the test is skipped where it is not there."""
+    folder = Path(os.environ.get("NPROF_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not folder.is_dir():
+        pytest.skip(f"no corpus at {folder}: set NPROF_CORPUS")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpus_facts(corpus: Path) -> dict[str, Any]:
+    """Reference facts by path inside the corpus."""
+    return dict(json.loads((corpus / "facts.json").read_text()))

@@ -1,0 +1,1 @@
+"""The generated code of `trace.proto` (`make proto` writes it)."""
