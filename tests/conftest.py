@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
 
 pytest_plugins = ["browser_fixtures"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,11 @@ class TableBuilder:
         if rows:
             self._chunks.append((rows, chunk))
         return first
+
+    def cut(self, rows: int) -> None:
+        """Forget what was appended since there were this many rows."""
+        while self.rows > rows:
+            self.rows -= self._chunks.pop()[0]
 
     def columns(self) -> dict[str, Array]:
         """The collected columns, without those unknown in every row."""
@@ -98,6 +105,19 @@ class TraceBuilder:
         }  # fmt: skip
         strings = {column: self.string(value) for column, value in text.items() if value}
         return self["tracks"].append(1, kind=TRACK_KINDS.index(kind), parent=parent, **strings, **numbers)
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Where the body raises, the rows, the report and the metadata are as they were before; the error goes on."""
+        rows = {name: table.rows for name, table in self._tables.items()}
+        report, metadata = copy.deepcopy(self.report), copy.deepcopy(self.metadata)
+        try:
+            yield
+        except BaseException:
+            for name, table in self._tables.items():
+                table.cut(rows[name])
+            self.report, self.metadata = report, metadata
+            raise
 
     def finish(self, *, metadata: Mapping[str, Any] | None = None) -> Trace:
         """The trace. Slices, instants and counters are ordered by track, then time, then longer first;

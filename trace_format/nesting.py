@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -130,23 +131,31 @@ def _self_time(parent: Array, dur_ns: Array) -> Array:
 def _by_stack(first: int, last: int, ts_ns: Array, end_ns: Array, depth: Array, parent: Array, self_ns: Array) -> None:
     """Nest rows [first, last) of one track one by one, writing into the three columns."""
     starts, ends = ts_ns[first:last].tolist(), end_ns[first:last].tolist()
-    open_rows: list[tuple[int, int, int]] = []  # (end, line, row), in order of start
-    covered: dict[int, int] = {}
+    lines, parents = [0] * len(starts), [-1] * len(starts)
     own = [e - s for s, e in zip(starts, ends, strict=True)]
-    for row, (s, e) in enumerate(zip(starts, ends, strict=True)):
-        open_rows = [o for o in open_rows if o[0] > s]
-        over, line = -1, 0
-        for other_end, other_line, other in reversed(open_rows):
-            if other_end >= e:
-                over, line = other, other_line + 1
-                break
-        taken = {o[1] for o in open_rows}
-        while line in taken:
-            line += 1
-        depth[first + row], parent[first + row] = line, first + over if over >= 0 else -1
-        if e > s:
-            open_rows.append((e, line, row))
-            if over >= 0:
-                own[over] -= max(0, e - max(s, covered.get(over, s)))
-                covered[over] = max(e, covered.get(over, e))
-    self_ns[first:last] = own
+    covered = starts.copy()  # up to where the children of each row cover it so far
+    still_open: list[int] = []  # rows, in order of start
+    nested = True  # each open row lies in the one before it
+    for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        if nested:
+            while still_open and ends[still_open[-1]] <= start:
+                still_open.pop()
+            around = still_open[-1] if still_open else -1
+            nested = around < 0 or ends[around] >= end
+            line = lines[around] + 1 if around >= 0 else 0
+        if not nested:
+            still_open = [other for other in still_open if ends[other] > start]
+            around = next((other for other in reversed(still_open) if ends[other] >= end), -1)
+            line = lines[around] + 1 if around >= 0 else 0
+            taken = {lines[other] for other in still_open}
+            while line in taken:
+                line += 1
+        lines[row], parents[row] = line, first + around if around >= 0 else -1
+        if end > start:
+            still_open.append(row)
+            if around >= 0:
+                own[around] -= max(0, end - max(start, covered[around]))
+                covered[around] = max(end, covered[around])
+        if not nested:
+            nested = all(ends[inner] <= ends[outer] for outer, inner in pairwise(still_open))
+    depth[first:last], parent[first:last], self_ns[first:last] = lines, parents, own

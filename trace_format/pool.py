@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -88,4 +89,9 @@ class Pool:
     def args(self, arg_set: int) -> dict[str, Any]:
         """An argument set as a new dict; empty for id 0."""
         text = self.arg_sets[arg_set]
-        return dict(msgspec.json.decode(text)) if text else {}
+        if not text:
+            return {}
+        try:
+            return dict(msgspec.json.decode(text))
+        except msgspec.DecodeError:  # a lone surrogate, which msgspec refuses and the standard library keeps
+            return dict(json.loads(text.decode("utf-8", "surrogatepass")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -179,10 +180,10 @@ class TraceReader:
             return {}, ImportReport(), {}
         try:
             message = pb.Metadata.FromString(self._message(int(records[-1]), "the metadata"))
-            metadata = msgspec.json.decode(message.json or b"{}", type=dict[str, Any])
+            metadata = msgspec.convert(json.loads(message.json or b"{}"), dict[str, Any])
             expected = msgspec.json.decode(message.expected_rows or b"{}", type=dict[str, int])
             report = ImportReport.from_dict(msgspec.json.decode(message.report)) if message.report else ImportReport()
-        except (DecodeError, msgspec.DecodeError, ValueError, KeyError, TypeError) as error:
+        except (DecodeError, msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
             raise self._damaged(f"the metadata cannot be read ({error})") from error
         return metadata, report, expected
 

@@ -63,6 +63,7 @@ class Table:
         self._rows = lengths.pop() if lengths else 0
         self.pool = pool
         self.ids = ids
+        self._whole: tuple[Table, Array] | None = None  # the table this is a part of, and which of its rows
         self._data: dict[str, Array] = {}
         for name, column in self.COLUMNS.items():
             if not column.derived:
@@ -76,20 +77,29 @@ class Table:
         return self._rows
 
     def __getattr__(self, name: str) -> Array:
-        try:
-            return self.__dict__["_data"][name]
-        except KeyError:
-            pass
-        column = type(self).COLUMNS.get(name)
-        if column is None or not column.derived:
-            raise AttributeError(f"table {self.NAME!r} has no column {name!r}; it has {', '.join(self)}")
-        self._derive()
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._data:
+            if name not in self:
+                raise AttributeError(f"table {self.NAME!r} has no column {name!r}; it has {', '.join(self)}")
+            if self._whole is None:
+                self._derive()
+            else:
+                table, rows = self._whole
+                self._data[name] = _frozen(getattr(table, name)[rows], self.COLUMNS[name].dtype)
         return self._data[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the columns, derived ones included, in the order of the schema."""
-        yield from self.COLUMNS
+        """The names of the columns in the order of the schema.
+
+        Derived ones are among them, except in a part of a table that was read without the rest.
+        """
+        can_derive = self.ids is None or self._whole is not None
+        yield from (name for name, column in self.COLUMNS.items() if can_derive or not column.derived)
         yield from (name for name in self._data if name not in self.COLUMNS)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == column for column in self)
 
     def stored(self) -> dict[str, Array]:
         """The columns that are kept in files: all but the derived ones."""
@@ -100,11 +110,13 @@ class Table:
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         data = {
             name: c.constant_column(v[0], len(rows), v.dtype) if c.is_constant(v) else v[rows]
-            for name, v in self._data.items()
+            for name, v in self.stored().items()
         }
-        part = type(self)(data, self.pool, ids=rows if self.ids is None else self.ids[rows])
-        for name in self._data.keys() - part._data.keys():
-            part._data[name] = data[name]
+        part = type(self)(data, self.pool, rows=len(rows), ids=rows if self.ids is None else self.ids[rows])
+        if self.ids is None:
+            part._whole = (self, rows)
+        elif self._whole is not None:
+            part._whole = (self._whole[0], self._whole[1][rows])
         return part
 
     def text(self, name: str) -> list[str]:
@@ -220,8 +232,6 @@ class Slices(Table):
     python_parent_id: Annotated[Array, c.integer()]
 
     def _derive(self) -> None:
-        if self.ids is not None:
-            raise AttributeError("a part of a table has no depth, parent or self time; take them from the whole")
         found = nest(self.track, self.ts_ns, self.dur_ns)
         self._data["depth"] = _frozen(found.depth, found.depth.dtype)
         self._data["self_ns"] = _frozen(found.self_ns, found.self_ns.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
@@ -95,7 +96,7 @@ class TraceWriter:
         expected_rows: Mapping[str, int] | None = None,
     ) -> None:
         """Write metadata, report and, where known, how many rows each table will have; what is written last counts."""
-        message = pb.Metadata(json=msgspec.json.encode(dict(metadata)))
+        message = pb.Metadata(json=_metadata_json(metadata))
         if expected_rows is not None:
             message.expected_rows = msgspec.json.encode(dict(expected_rows))
         if report is not None:
@@ -191,6 +192,13 @@ class TraceWriter:
         self._index.ts_min.append(place[1])
         self._index.ts_max.append(place[2])
         self.record(wire.BLOCKS, block.SerializeToString())
+
+
+def _metadata_json(metadata: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(dict(metadata))
+    except UnicodeEncodeError:  # a lone surrogate, which only an escape can hold
+        return json.dumps(dict(metadata), separators=(",", ":")).encode("ascii")
 
 
 def _says_nothing(values: Array, spec: Column) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equality import assert_same_bits
+from same_bits import assert_same_bits
 from trace_strategies import small_trace
 
 from trace_format import NeuronProfileError, Trace, UnsupportedFormatError, read_trace, wire, write_trace, writer

@@ -74,12 +74,14 @@ def test_tracks_are_read_alone_and_keep_their_ids(tmp_path: Path) -> None:
     assert set(part.track.tolist()) == {2}
 
 
-def test_a_part_refuses_to_tell_nesting(tmp_path: Path) -> None:
+def test_a_part_read_alone_has_no_nesting(tmp_path: Path) -> None:
     write_trace(small_trace(), tmp_path / "trace.pb")
     with TraceReader(tmp_path / "trace.pb") as reader:
         part = reader.table("slices", tracks=[2])
-    with pytest.raises(AttributeError, match="take them from the whole"):
+    with pytest.raises(AttributeError, match="no column 'depth'"):
         _ = part.depth
+    assert "depth" not in part.to_pandas()
+    assert part.to_pandas().index.tolist() == list(range(40, 80))
 
 
 def test_a_column_that_is_not_stored_is_an_error(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equality import assert_same_bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from same_bits import assert_same_bits
 from trace_strategies import small_trace, traces
 
 from trace_format import Trace, TraceBuilder, TraceFileError, TraceReader, TraceWriter, read_trace, write_trace, writer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,3 +112,18 @@ def test_interned_values_keep_their_ids() -> None:
 def test_an_unknown_column_is_named_in_the_error() -> None:
     with pytest.raises(AttributeError, match="'slices' has no column 'durations'"):
         _ = two_threads().slices.durations
+
+
+def test_a_part_keeps_the_nesting_of_the_whole() -> None:
+    slices = two_threads().slices
+    part = slices.take(np.array([1]))
+    assert part.depth.tolist() == [1]
+    assert part.parent.tolist() == [0]  # the id of the row in the whole table
+    frame = part.take(np.array([0])).to_pandas()
+    assert (frame.index.tolist(), frame.depth.tolist(), frame.self_ns.tolist()) == ([1], [1], [5])
+
+
+def test_tables_can_be_copied() -> None:
+    slices = two_threads().slices
+    assert copy.copy(slices).ts_ns.tolist() == slices.ts_ns.tolist()
+    assert copy.deepcopy(slices).text("name") == slices.text("name")

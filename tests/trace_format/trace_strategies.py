@@ -65,9 +65,7 @@ def traces(draw: st.DrawFn, max_rows: int = 12) -> Trace:
         }
         if rows:
             builder[name].append(rows, **columns)
-    trace = builder.finish(
-        metadata={"host": draw(TEXTS.filter(str.isascii)), "rank": 3, "sources": [{"clock": "unix"}]}
-    )
+    trace = builder.finish(metadata={"host": draw(TEXTS), "rank": 3, "sources": [{"clock": "unix"}]})
     tables: dict[str, Table] = dict(trace.tables())
     if sizes["counters"] and draw(st.booleans()):  # a table and a column that only a later version knows
         tables["later_table"] = Table({"value": np.array([1, -5], "<i8"), "flag": np.array([True, False])}, trace.pool)

@@ -1,0 +1,88 @@
+"""Tells what a file is from its first bytes."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from pathlib import Path
+
+from trace_format.errors import UnsupportedFormatError
+from trace_format.wire import MAGIC as TRACE_PB_MAGIC
+
+BOM = b"\xef\xbb\xbf"
+_WHITE_SPACE = b" \t\r\n"
+
+
+class Format(Enum):
+    """The formats that are read here."""
+
+    TRACE_PB = "trace.pb"
+    TRACE_EVENT_JSON = "trace-event JSON"
+
+
+_BINARY = (
+    (b"SQLite format 3\0", "a SQLite database (rocpd, Nsight Systems, DuckDB exports)",
+     "export it as Chrome trace JSON with its own tool first"),
+    (b"PK\x03\x04", "a zip archive", "unpack it and name the trace inside"),
+    (b"\x80\x02", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
+    (b"\x80\x03", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
+    (b"\x80\x04", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
+    (b"\x80\x05", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
+    (b"PAR1", "a Parquet file", "name the trace it was made from"),
+    (b"ARROW1", "an Arrow file", "name the trace it was made from"),
+    (b"\x7fELF", "a program (ELF)", "name a trace file"),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+)  # fmt: skip
+_USTAR_AT = 257
+_NEFF_HEADER_BYTES = 1024  # a gzipped tar archive follows
+_NTFF_VERSIONS, _NTFF_HEADER_BYTES = (4, 5, 6), 0x80  # version, length of the protobuf (8 bytes); the protobuf follows
+_TEXT = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]*")
+
+
+def recognise(head: bytes, path: Path) -> Format:
+    """The format of a file that begins with `head` (decompressed).
+
+    Raises UnsupportedFormatError that says what the file is and what to do, where it is none that is read here.
+    """
+    if not head:
+        raise UnsupportedFormatError("is empty; the program that wrote it may have been stopped early", path=path)
+    if head.startswith(TRACE_PB_MAGIC):
+        return Format.TRACE_PB
+    text = head.removeprefix(BOM).lstrip(_WHITE_SPACE)
+    if text[:1] in (b"{", b"["):
+        return Format.TRACE_EVENT_JSON
+    what, advice = _foreign(head, text)
+    raise UnsupportedFormatError(f"is {what}; {advice}", path=path)
+
+
+def _foreign(head: bytes, text: bytes) -> tuple[str, str]:
+    for magic, what, advice in _BINARY:
+        if head.startswith(magic):
+            return what, advice
+    if _is_ntff(head):
+        return "an NTFF (Neuron device trace), which this version does not read", "name a trace.pb or trace-event JSON"
+    if head[_USTAR_AT : _USTAR_AT + 5] == b"ustar":
+        return "a tar archive", "unpack it and name the trace inside"
+    if head[_NEFF_HEADER_BYTES : _NEFF_HEADER_BYTES + 2] == b"\x1f\x8b":
+        return "a NEFF (Neuron executable), which holds no trace", "name the trace of a run"
+    if head[:1] == b"\x0a" and not _is_text(head):
+        if re.search(rb"/host:|/device:|XLA|Task Environment", head[:8192]):
+            return "an XPlane protobuf (TensorFlow, JAX)", "open it in XProf, or export it as trace.json.gz"
+        return "a protobuf, most likely a Perfetto trace", "export it as Chrome trace JSON (traceconv json) first"
+    if re.match(rb"<(!doctype|html|\?xml|!--|svg)", text, re.IGNORECASE):
+        return "HTML or XML, no trace", "if it was downloaded, fetch the raw file"
+    if text.startswith(b"version https://git-lfs"):
+        return "a Git LFS pointer, not the file itself", "run git lfs pull"
+    if _is_text(head):
+        return "text, but no JSON", "name a trace.pb or trace-event JSON file"
+    return "of no known format", "name a trace.pb or trace-event JSON file"
+
+
+def _is_ntff(head: bytes) -> bool:
+    first_field = head[_NTFF_HEADER_BYTES : _NTFF_HEADER_BYTES + 1]
+    return head[0] in _NTFF_VERSIONS and head[6:9] == bytes(3) and first_field == b"\x0a"
+
+
+def _is_text(head: bytes) -> bool:
+    return bool(_TEXT.fullmatch(head[:4096]))

@@ -1,0 +1,237 @@
+"""Reads the events of a JSON array piece by piece, past whatever is broken in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from trace_format.errors import DamagedFileError
+from trace_format.importers.trace_event_json.decode import batch_of, decode_event, decode_events, usual_event
+from trace_format.importers.trace_event_json.repair import mended
+from trace_format.importers.trace_event_json.text import Window, member, value_end
+from trace_format.report import ImportReport
+from trace_format.trace_events import EventBatch
+
+CHUNK_BYTES = 8 << 20
+_LARGEST_EVENT_BYTES = 128 << 20
+_LEAF_BYTES = 16 << 10
+_MOST_WAITING = 5000
+_MOST_TRIED = 4
+_LARGEST_NESTED_BYTES = 1 << 20  # an event of unusual form is looked at no further than this
+_BLANK = b" \t\r\n,"
+_SEPARATORS = (b" ", b"\t", b"\r", b"\n", b",")
+_EVENT_BEFORE = re.compile(rb"\}\s*,\s*\Z")
+# Between two events, seen without knowing what is around: the next one starts with a key that events have.
+_BOUNDARY = re.compile(rb'(?<=\})\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|tts|dur|tdur|args|id|id2|s|bp|attr)"\s*:)')
+_ARRAY_END = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
+_LOOK_BACK = 256  # white space allowed between two events where a piece may be cut
+_MOST_CUTS, _MOST_ENDS = 2000, 200
+_UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
+
+
+class EventReader:
+    """The events from where a window stands (inside the array) to the array's end, in batches.
+
+    A piece is cut where one event seems to end and the next to begin; a wrong cut does not decode, so nothing is
+    misread: it is cut anew, down to single events. What is broken inside one event is mended if that is possible,
+    else that event is left out. Both are counted in `report`.
+    """
+
+    def __init__(self, window: Window, report: ImportReport) -> None:
+        self._window = window
+        self._report = report
+        self._events: list[dict[str, Any]] = []  # those taken one by one, waiting to become a batch
+        self._start = 0  # of the piece at hand, in the text
+        self._end = -1  # in the piece at hand: place after the array's closing bracket
+        self._cut_off = False  # the file ends inside an event
+
+    def batches(self, path: str) -> Iterator[EventBatch]:
+        """The batches in the order of the file; the window stands behind the array's end afterwards.
+
+        Raises DamagedFileError where no event ends within a reasonable length.
+        """
+        window, wanted = self._window, CHUNK_BYTES
+        while True:
+            window.fill(wanted)
+            first = window.peek()
+            if first == b",":
+                window.at += 1
+                continue
+            if first in (b"]", b""):
+                break
+            before = window.offset
+            yield from self._piece()
+            if self._end >= 0:
+                yield from self._flush()
+                return
+            if window.offset == before:
+                wanted *= 2
+                if wanted > _LARGEST_EVENT_BYTES:
+                    raise DamagedFileError("no event ends here; the rest is no trace", path=path, offset_bytes=before)
+            else:
+                wanted = CHUNK_BYTES
+        yield from self._flush()
+        if first == b"]":
+            window.at += 1
+        elif not self._cut_off:
+            self._report.repaired[f"the file ends before its list of events does (byte {window.offset})"] += 1
+
+    def _piece(self) -> Iterator[EventBatch]:
+        """Consume what is in memory up to the last event that is whole."""
+        window = self._window
+        if window.ended:
+            found = self._whole_rest()
+            if found is not None:
+                yield from self._flush()
+                yield found
+                return
+            cut = len(window.data)
+        else:
+            cut = self._last_cut()
+            if cut < 0:
+                return
+        text = window.data[window.at : cut]
+        at, self._start = window.at, window.offset
+        try:
+            batch = decode_events(b"[%b]" % text.strip(_BLANK))
+        except _UNDECODABLE:
+            used = yield from self._salvage(text, final=window.ended)
+            window.at = at + (self._end if self._end >= 0 else used)
+        else:
+            window.at = cut
+            yield from self._flush()
+            yield batch
+
+    def _last_cut(self) -> int:
+        """Where the last event in memory begins, if that can be seen; else -1."""
+        data, low = self._window.data, self._window.at
+        at = len(data)
+        for _ in range(_MOST_CUTS):
+            at = data.rfind(b"{", low, at)
+            if at <= low:
+                return -1
+            if _EVENT_BEFORE.search(data[max(low, at - _LOOK_BACK) : at]):
+                return at
+        return -1
+
+    def _whole_rest(self) -> EventBatch | None:
+        """The rest of the array, if its end can be told from the end of the file and all of it decodes."""
+        window = self._window
+        at = len(window.data)
+        for _ in range(_MOST_ENDS):
+            at = window.data.rfind(b"]", window.at, at)
+            if at < 0:
+                return None
+            if window.data[window.at : at].rstrip()[-1:] not in (b"}", b","):
+                continue
+            if not re.match(rb'\s*(?:,\s*"|\}|\Z)', window.data[at + 1 : at + 1 + _LOOK_BACK]):
+                continue
+            try:
+                batch = decode_events(b"[%b]" % window.data[window.at : at].strip(_BLANK))
+            except _UNDECODABLE:
+                return None
+            window.at = at + 1
+            self._end = window.at
+            return batch
+        return None
+
+    def _salvage(self, text: bytes, *, final: bool) -> Generator[EventBatch, None, int]:
+        """Halve what does not decode until it does. Returns how much of `text` was used up."""
+        ranges = [(0, len(text))]
+        done = 0
+        while ranges and self._end < 0:
+            low, high = ranges.pop()
+            low = max(low, done)
+            body = text[low:high].strip(_BLANK)
+            if not body:
+                continue
+            try:
+                batch = decode_events(b"[%b]" % body)
+            except _UNDECODABLE:
+                middle = _BOUNDARY.search(text, (low + high) // 2, high) if high - low > _LEAF_BYTES else None
+                if middle:
+                    ranges += [(middle.end(), high), (low, middle.start())]
+                    continue
+                done = self._one_by_one(text, low, high, final=final)
+                if done < high:
+                    return done
+                if len(self._events) > _MOST_WAITING:
+                    yield from self._flush()
+            else:
+                done = high
+                yield from self._flush()
+                yield batch
+        return len(text)
+
+    def _one_by_one(self, text: bytes, low: int, high: int, *, final: bool) -> int:
+        """Take the events that begin in [low, high). Returns where the next one begins; below `high` if the one there
+        needs text that is not in memory yet."""
+        at = low
+        while True:
+            while text[at : at + 1] in _SEPARATORS:
+                at += 1
+            if at >= high:
+                return at
+            if text[at : at + 1] == b"]":
+                self._end = at + 1
+                return high
+            stop = self._take(text, at)
+            if stop < 0:
+                undecided = len(text) - at < _LARGEST_NESTED_BYTES and not _BOUNDARY.search(text, at)
+                if undecided and not final:
+                    return at
+                stop = self._leave_out(text, at)
+            at = stop
+
+    def _take(self, text: bytes, low: int) -> int:
+        """Read the event that begins at `low`. Returns the place after it; -1: it cannot be read."""
+        likely = _BOUNDARY.search(text, low, low + _LARGEST_NESTED_BYTES)
+        if likely:
+            try:
+                self._events.append(decode_event(text[low : likely.start()]))
+            except _UNDECODABLE:
+                pass
+            else:
+                return likely.start()
+        stop = value_end(text, low, min(len(text), low + _LARGEST_NESTED_BYTES))
+        value = mended(text[low:stop]) if stop >= 0 else None
+        if value is None:  # its strings are broken: try the places that look like its end
+            for stop in self._likely_ends(text, low):
+                value = mended(text[low:stop])
+                if value is not None and isinstance(value[0], dict) and "ph" in value[0]:
+                    break
+            else:
+                return -1
+        event, causes = value
+        as_written = None if causes else member(text[low:stop], b'"args"')
+        self._events.append(usual_event(event, as_written))
+        for cause in causes:
+            self._report.repaired[cause] += 1
+        return stop
+
+    @staticmethod
+    def _likely_ends(text: bytes, low: int) -> list[int]:
+        high = min(len(text), low + _LARGEST_NESTED_BYTES)
+        following = list(islice(_BOUNDARY.finditer(text, low, high), _MOST_TRIED))
+        last = _ARRAY_END.search(text, low, following[-1].start() if following else high)
+        return [found.start() for found in following] + ([last.start() + 1] if last else [])
+
+    def _leave_out(self, text: bytes, at: int) -> int:
+        """Count the event at `at` as lost. Returns where the next one seems to begin."""
+        following = _BOUNDARY.search(text, at + 1)
+        self._report.source_events += 1
+        if following is None and self._window.ended:
+            self._cut_off = True
+            self._report.left_out[f"event cut off by the end of the file (byte {self._start + at})"] += 1
+        else:
+            self._report.left_out["event that is no valid JSON"] += 1
+        return following.end() if following else len(text)
+
+    def _flush(self) -> Iterator[EventBatch]:
+        if self._events:
+            yield batch_of(self._events)
+            self._events = []

@@ -1,0 +1,146 @@
+"""Several traces of one job become one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from trace_format.builder import TraceBuilder
+from trace_format.columns import Meaning, is_constant
+from trace_format.errors import NeuronProfileError
+from trace_format.tables import TABLES, Table
+from trace_format.trace import Trace
+
+_CLOCK = "unix"  # the only one that processes share
+
+
+class MergeError(NeuronProfileError):
+    """Traces that are not the ranks of one job, or whose times cannot be related."""
+
+
+def merge_ranks(traces: Sequence[Trace], names: Sequence[str]) -> Trace:
+    """One trace with all tables of `traces`, told apart by `tracks.rank`; `names` say in errors which is which.
+
+    Ranks are those the traces state; where none states one, they are numbered in the order given. The traces
+    stay as they are. `metadata["ranks"]` says of each rank which host, process and source it was.
+    Source ids (correlation, External id, flow ids) are each rank's own: join on them only within a rank.
+
+    Raises MergeError for no traces, for clocks that cannot be related, for two traces of one rank, and for
+    traces that do not overlap in time, which are windows or runs and not ranks.
+    """
+    _check_clocks(traces, names)
+    _check_times(traces, names)
+    ranks, stated = _ranks(traces, names)
+    builder = TraceBuilder()
+    for trace, rank in zip(traces, ranks, strict=True):
+        append_trace(builder, trace, {"tracks": {"rank": rank}})
+    first = traces[0].metadata
+    sources = [
+        {**source, "rank": rank}
+        for trace, rank in zip(traces, ranks, strict=True)
+        for source in trace.metadata.get("sources", [])
+    ]
+    by_rank = [
+        {"rank": rank, "name": name, "host": trace.metadata.get("host"), "pid": trace.metadata.get("pid")}
+        for trace, rank, name in zip(traces, ranks, names, strict=True)
+    ]
+    return builder.finish(
+        metadata={
+            **{key: value for key, value in first.items() if all(t.metadata.get(key) == value for t in traces)},
+            "ranks": by_rank,
+            "ranks_stated": stated,
+            "world_size": first.get("world_size"),
+            "sources": sources,
+        }
+    )
+
+
+def append_trace(builder: TraceBuilder, trace: Trace, instead: Mapping[str, Mapping[str, Any]]) -> None:
+    """Append every table of `trace` to `builder` with all ids translated, and add its report.
+
+    `instead[table][column]` are values to put in place of the trace's own: a column, or one value for all rows.
+    What the builder has no place for (tables and columns of a later version) is counted as left out.
+    """
+    report = builder.report
+    report.source_events += trace.report.source_events
+    report.left_out.update(trace.report.left_out)
+    report.repaired.update(trace.report.repaired)
+    translation = _Translation(builder, trace)
+    for name, kind in TABLES.items():
+        table: Table = getattr(trace, name)
+        columns = {c: translation.column(table, c) for c in table.stored() if c in kind.COLUMNS}
+        if len(table):
+            builder[name].append(len(table), **{**columns, **instead.get(name, {})})
+        for unknown in table.stored().keys() - kind.COLUMNS.keys():
+            report.repaired[f"column {name}.{unknown} of a later version left out"] += len(table)
+    for name, extra in trace.extra.items():
+        report.lose(f"row of table {name!r} of a later version", len(extra))
+
+
+class _Translation:
+    """What the ids of a trace are in the builder it is appended to."""
+
+    def __init__(self, builder: TraceBuilder, trace: Trace) -> None:
+        pool, target = trace.pool, builder.pool
+        strings = target.strings.ids(pool.strings.values)
+        stacks = target.stacks.ids([tuple(strings[frame] for frame in stack) for stack in pool.stacks.values])
+        self._ids = {
+            Meaning.STRING: np.array(strings, np.int64),
+            Meaning.STACK: np.array(stacks, np.int64),
+            Meaning.ARGS: np.array(target.arg_sets.ids(pool.arg_sets.values), np.int64),
+        }
+        self._first_row = {name: builder[name].rows for name in TABLES}
+
+    def column(self, table: Table, name: str) -> Any:
+        """A column of the trace as the builder takes it: one value where it is one value repeated."""
+        values, spec = getattr(table, name), table.COLUMNS[name]
+        constant = is_constant(values)
+        values = values[:1] if constant else values
+        if spec.meaning in self._ids:
+            values = self._ids[spec.meaning][values]
+        elif spec.meaning is Meaning.ROW:
+            first = self._first_row[spec.references]
+            values = np.where(values < 0, -1, values.astype(np.int64) + first)
+        return values[0] if constant else values
+
+
+def _check_clocks(traces: Sequence[Trace], names: Sequence[str]) -> None:
+    if not traces:
+        raise MergeError("no traces to open; name at least one file")
+    for trace, name in zip(traces, names, strict=True):
+        clocks = {source.get("clock") for source in trace.metadata.get("sources", [])}
+        if clocks != {_CLOCK}:
+            found = ", ".join(sorted(str(clock) for clock in clocks)) or "unknown"
+            raise MergeError(
+                f"{name}: its times are on the clock {found!r}, not on the unix clock that ranks share; open it alone"
+            )
+
+
+def _check_times(traces: Sequence[Trace], names: Sequence[str]) -> None:
+    spans = sorted((*span, name) for t, name in zip(traces, names, strict=True) if (span := t.time_range_ns))
+    end = spans[0][1] if spans else 0
+    for (_, _, before), (start, stop, name) in pairwise(spans):
+        if start > end:
+            raise MergeError(
+                f"{name} begins after {before} has ended: these are windows or runs, not the ranks of one job; "
+                "open one of them"
+            )
+        end = max(end, stop)
+
+
+def _ranks(traces: Sequence[Trace], names: Sequence[str]) -> tuple[list[int], bool]:
+    """The rank of each trace, and whether the traces themselves state them."""
+    stated = [trace.metadata.get("rank") for trace in traces]
+    if all(rank is None for rank in stated):
+        return list(range(len(traces))), False
+    seen: dict[int, str] = {}
+    for rank, name in zip(stated, names, strict=True):
+        if rank is None:
+            raise MergeError(f"{name}: does not say which rank it is, and the others do; open it alone")
+        if rank in seen:
+            raise MergeError(f"{name} and {seen[rank]} both say they are rank {rank}; open one of them")
+        seen[rank] = name
+    return [int(rank) for rank in stated if rank is not None], True

@@ -1,0 +1,310 @@
+"""Assembles trace events, handed over as columns, into the tables of a trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from trace_format.builder import TraceBuilder
+from trace_format.categories import Classifier
+from trace_format.tables import Slices
+from trace_format.trace_events import memory
+from trace_format.trace_events.arguments import INSTANT_ARGUMENTS, Arguments, ArgumentSplitter
+from trace_format.trace_events.batch import NO_DURATION, NO_TIME, OUT_OF_RANGE, EventBatch, Key
+from trace_format.trace_events.collectives import CollectiveFinder
+from trace_format.trace_events.flows import END, START, STEP, FlowEvents, Targets, link
+from trace_format.trace_events.pairs import Pairs
+from trace_format.trace_events.tracks import ANNOTATION_FAMILY, TrackRegistry
+from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, Naming
+
+Array = np.ndarray
+
+LONGEST_NS = 10**15  # 11.6 days; no step lasts that long, clocks that run into each other do
+_MOST_OTHER_METADATA = 1000
+_FLOW_ROLES = {"s": START, "t": STEP, "f": END}
+# Phases that are handled alike, by what handles them.
+_COMPLETE, _INSTANT, _FLOW, _COUNTER, _PAIR, _ASYNC, _METADATA = "X", "iIR", "stf", "C", "BE", "beSFnTp", "M"
+_BEGINS, _MOMENTS = "BbS", "nTp"
+_GROUPS = (_METADATA, _COMPLETE, _PAIR, _ASYNC, _INSTANT, _COUNTER, _FLOW)
+
+
+class TraceEventAssembler:
+    """Puts batches of trace events into a `TraceBuilder`.
+
+    Use: `add` every batch, then `finish` once, then `builder.finish(metadata=...)`. Batches may be of any size and
+    come in any order; within a batch, rows are in source order. Every event is counted in the builder's report:
+    what cannot be kept under `left_out`, by cause.
+
+    `private_use_name` is what torch calls device type PrivateUse1 in memory records here.
+    """
+
+    def __init__(
+        self,
+        builder: TraceBuilder,
+        *,
+        classifier: Classifier | None = None,
+        private_use_name: str = memory.DEVICE_TYPES[-1],
+    ) -> None:
+        self.builder = builder
+        self.other_metadata: list[dict[str, Any]] = []  # metadata events that name no process or thread
+        self._private_use_name = private_use_name
+        self._naming = Naming(builder.pool, classifier or Classifier())
+        self._arguments = ArgumentSplitter(builder.pool, builder.report.repaired)
+        self._collectives = CollectiveFinder(builder.pool)
+        self._tracks = TrackRegistry()
+        self._pairs = Pairs(builder.pool)
+        self._async_names: dict[tuple[Key, str, Key | None], str] = {}
+        self._flow_keys: dict[tuple[str, str, Key | None], int] = {}
+        self._flows: list[FlowEvents] = []
+        self._targets: list[Targets] = []
+        self._handlers = {
+            _COMPLETE: self._complete, _INSTANT: self._instants, _FLOW: self._flow_events, _COUNTER: self._counters,
+            _PAIR: self._begins_and_ends, _ASYNC: self._async_events, _METADATA: self._metadata,
+        }  # fmt: skip
+
+    def add(self, batch: EventBatch) -> None:
+        """Take in a batch of events."""
+        self.builder.report.source_events += len(batch)
+        phases = _phases(batch)
+        handled = np.zeros(len(batch), bool)
+        named = NamedBatch(batch, self._naming)
+        for group in _GROUPS:
+            mine = np.isin(phases, [ord(letter) for letter in group])
+            if mine.any():
+                handled |= mine
+                rows = np.flatnonzero(mine)
+                if group != _METADATA:
+                    rows = self._with_a_time(batch.ts_ns, rows)
+                if len(rows):
+                    self._handlers[group](named.view(rows), phases[rows])
+        for phase in np.unique(phases[~handled]).tolist():
+            count = int((phases[~handled] == phase).sum())
+            self._leave_out(f"event of unknown phase {chr(phase)!r}" if phase else "event without a phase", count)
+
+    def finish(self, *, rank: int = -1, host: str = "") -> None:
+        """Complete the builder's tables: pairs, flows, collectives, tracks. `rank` and `host` go to every track."""
+        report = self.builder.report
+        paired = self._pairs.join(report.repaired, report.left_out)
+        if paired is not None:
+            self._add_slices(paired)
+        if self._flows:
+            link(FlowEvents.joined(self._flows), Targets.joined(self._targets), self._tracks.line_tracks, self.builder)
+        self._flows.clear()
+        self._targets.clear()
+        self._collectives.finish(self.builder, rank=rank)
+        self._tracks.finish(self.builder, rank=rank, host=host)
+
+    def _complete(self, view: BatchView, phases: Array) -> None:
+        ts, dur = view.ts_ns, view.batch.dur_ns[view.rows]
+        bad = (dur < NO_DURATION) | (dur > LONGEST_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
+        if bad.any():
+            negative = dur < NO_DURATION
+            self._leave_out("negative duration", int(negative.sum()))
+            self._leave_out("duration of more than 11 days", int((bad & ~negative).sum()))
+            view = view.where(~bad)
+            ts, dur = ts[~bad], dur[~bad]
+        unfinished = int((dur == NO_DURATION).sum())
+        if unfinished:
+            self.builder.report.repaired["no duration: shown as unfinished"] += unfinished
+        columns = self._columns(view)
+        families, category = view.families(), columns["category"]
+        track = self._tracks.threads(self._lines(view), families, category)
+        self._add_slices({"ts_ns": ts, "dur_ns": dur, "track": track, **columns}, binds=families != ANNOTATION_FAMILY)
+
+    def _columns(self, view: BatchView) -> dict[str, Array]:
+        """What a slice has beside its time and track."""
+        arguments = self._split(view)
+        columns = {
+            "name": view.name, "source_category": view.source_category, "category": view.categories(),
+            "args": arguments.args, **arguments.columns,
+        }  # fmt: skip
+        for name, given in view.batch.columns.items():
+            mine = given[view.rows]
+            unknown = np.isnan(mine) if name == "flops" else mine == Slices.COLUMNS[name].unknown
+            columns[name] = np.where(unknown, columns[name], mine) if name in columns else mine
+        return columns
+
+    def _split(self, view: BatchView) -> Arguments:
+        if view.batch.args_row is None:
+            return self._arguments.split(view.args())
+        shared = self._arguments.split(view.batch.args)
+        row = view.batch.args_row[view.rows]
+        return Arguments(shared.args[row], {name: values[row] for name, values in shared.columns.items()})
+
+    def _add_slices(self, columns: dict[str, Array], *, binds: Array | None = None) -> None:
+        """Add slices; `binds` says which of them flows may bind to (None: all)."""
+        first = self.builder["slices"].append(len(columns["ts_ns"]), **columns)
+        rows = np.arange(first, first + len(columns["ts_ns"]))
+        correlation = columns.get("correlation", np.full(len(rows), -1))
+        chosen = slice(None) if binds is None or binds.all() else binds
+        bound = (columns["track"], columns["ts_ns"], columns["dur_ns"], correlation, rows)
+        self._targets.append(Targets(*(column[chosen] for column in bound)))
+        self._collectives.note(columns, rows)
+
+    def _begins_and_ends(self, view: BatchView, phases: Array) -> None:
+        columns = self._columns(view)
+        track = self._tracks.threads(self._lines(view), view.families(), columns["category"])
+        self._pairs.add(len(view), is_end=phases == ord("E"), ts_ns=view.ts_ns, track=track, **columns)
+
+    def _async_events(self, view: BatchView, phases: Array) -> None:
+        track = np.empty(len(view), np.int64)
+        keys = zip(view.pick(view.batch.pid), view.pick(view.batch.cat), self._ids(view), strict=True)
+        for row, (key, name) in enumerate(zip(keys, view.pick(view.batch.name), strict=True)):
+            name = name or self._async_names.get(key, "")
+            self._async_names[key] = name
+            track[row] = self._tracks.asynchronous(*key, name)
+        moments = np.isin(phases, [ord(letter) for letter in _MOMENTS])
+        if moments.any():
+            self._add_instants(view.where(moments), track[moments])
+        if not moments.all():
+            pairs = view.where(~moments)
+            is_end = ~np.isin(phases[~moments], [ord(letter) for letter in _BEGINS])
+            self._pairs.add(len(pairs), is_end=is_end, ts_ns=pairs.ts_ns, track=track[~moments], **self._columns(pairs))
+
+    def _instants(self, view: BatchView, phases: Array) -> None:
+        lines = self._lines(view)
+        record = view.name == self.builder.pool.strings.find(memory.NAME)
+        if record.any():
+            record[record] = self._memory(view.where(record), lines[record])
+            view, lines = view.where(~record), lines[~record]
+        if len(view):
+            self._add_instants(view, self._tracks.threads(lines, view.families(), view.categories()))
+
+    def _add_instants(self, view: BatchView, track: Array) -> None:
+        arguments = self._arguments.split(view.args(), INSTANT_ARGUMENTS)
+        scope = [SCOPE_CODES.get(s, 0) for s in view.pick(view.batch.scope)] if view.batch.scope is not None else 0
+        self.builder["instants"].append(
+            len(view), ts_ns=view.ts_ns, track=track, name=view.name, category=view.categories(),
+            source_category=view.source_category, scope=scope, args=arguments.args, **arguments.columns,
+        )  # fmt: skip
+
+    def _memory(self, view: BatchView, lines: Array) -> Array:
+        """Add the memory records among these instants; says which of them were records."""
+        records = memory.read_records(view.args(), private_use_name=self._private_use_name)
+        known = records.understood
+        self.builder["memory"].append(
+            int(known.sum()),
+            ts_ns=view.ts_ns[known],
+            device=self.builder.pool.strings.ids(records.device),
+            delta_bytes=records.delta_bytes,
+            total_bytes=records.total_bytes,
+            reserved_bytes=records.reserved_bytes,
+            event_index=records.event_index,
+            address=records.address,
+            track=self._tracks.threads(lines[known], view.families()[known], view.categories()[known]),
+        )
+        return known
+
+    def _counters(self, view: BatchView, phases: Array) -> None:
+        tracks: list[int] = []
+        values: list[float] = []
+        rows: list[int] = []
+        columns = (view.pick(view.batch.pid), view.pick(view.batch.name), view.args(), self._ids(view))
+        for row, (pid, name, args, identity) in enumerate(zip(*columns, strict=True)):
+            series = _decoded(args)
+            if not series:
+                self._leave_out("counter without a value", 1)
+            for label, value in series.items():
+                number = _number(value)
+                if number is None:
+                    self.builder.report.repaired["counter value that is no number: shown as unknown"] += 1
+                tracks.append(self._tracks.counter(pid, name, label, identity))
+                values.append(float("nan") if number is None else number)
+                rows.append(row)
+        self.builder["counters"].append(len(rows), ts_ns=view.ts_ns[rows], track=tracks, value=values)
+
+    def _flow_events(self, view: BatchView, phases: Array) -> None:
+        ids = self._ids(view)
+        keys = zip(view.pick(view.batch.cat), view.pick(view.batch.name), ids, strict=True)
+        known = self._flow_keys
+        role = np.zeros(len(view), np.int64)
+        for letter, value in _FLOW_ROLES.items():
+            role[phases == ord(letter)] = value
+        binding = view.pick(view.batch.bp) if view.batch.bp is not None else [""] * len(view)
+        self._flows.append(
+            FlowEvents(
+                line=self._lines(view),
+                ts_ns=view.ts_ns,
+                role=role,
+                key=np.array([known.setdefault(key, len(known)) for key in keys], np.int64),
+                flow_id=np.array([_flow_id(identity) for identity in ids], np.int64),
+                kind=view.source_category,
+                name=view.name,
+                args=self._arguments.split(view.args(), ()).args,
+                next_slice=(role == END) & np.array([point != "e" for point in binding], bool),
+            )
+        )
+
+    def _metadata(self, view: BatchView, phases: Array) -> None:
+        columns = (view.pick(column) for column in (view.batch.name, view.batch.pid, view.batch.tid))
+        for name, pid, tid, args in dict.fromkeys(zip(*columns, view.args(), strict=True)):
+            said = _decoded(args)
+            what, _, rest = name.partition("_")
+            place = (pid, None if what == "process" else tid)
+            if what in ("process", "thread") and rest in ("name", "labels") and isinstance(said.get(rest), str):
+                self._tracks.label(rest, *place, said[rest].strip())
+            elif what in ("process", "thread") and rest == "sort_index" and _sort_index(said.get(rest)) is not None:
+                self._tracks.sort(*place, _sort_index(said[rest]) or 0)
+            elif len(self.other_metadata) < _MOST_OTHER_METADATA:
+                self.other_metadata.append({"name": name, "pid": pid, "tid": tid, "args": said})
+            else:
+                self._leave_out("metadata event beyond the first thousand of unknown meaning", 1)
+
+    def _with_a_time(self, ts_ns: Array, rows: Array) -> Array:
+        ts = ts_ns[rows]
+        good = (ts != NO_TIME) & (ts != OUT_OF_RANGE)
+        if good.all():
+            return rows
+        self._leave_out("event without a time", int((ts == NO_TIME).sum()))
+        self._leave_out("time out of range", int((ts == OUT_OF_RANGE).sum()))
+        return rows[good]
+
+    def _leave_out(self, cause: str, events: int) -> None:
+        if events:
+            self.builder.report.left_out[cause] += events
+
+    def _lines(self, view: BatchView) -> Array:
+        return self._tracks.lines(view.pick(view.batch.pid), view.pick(view.batch.tid))
+
+    @staticmethod
+    def _ids(view: BatchView) -> list[Key | None]:
+        return [None] * len(view) if view.batch.id is None else list(view.pick(view.batch.id))
+
+
+def _phases(batch: EventBatch) -> Array:
+    """The phase of each event as one byte; 0 where it is not one character."""
+    letters = "".join(batch.ph)
+    if len(letters) != len(batch):
+        letters = "".join(phase if len(phase) == 1 else "\0" for phase in batch.ph)
+    return np.frombuffer(letters.encode("latin-1", "replace"), np.uint8)
+
+
+def _decoded(args: bytes) -> dict[str, Any]:
+    if not args:
+        return {}
+    found = msgspec.json.decode(args)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _sort_index(value: Any) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and abs(number) < 2**53 else None
+
+
+def _flow_id(identity: Key | None) -> int:
+    """A flow's id as a number; -1 where it is none, or none that fits."""
+    if isinstance(identity, str):
+        try:
+            identity = int(identity, 0)
+        except ValueError:
+            return -1
+    return identity if identity is not None and 0 <= identity < 2**63 else -1
