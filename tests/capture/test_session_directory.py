@@ -1,0 +1,52 @@
+"""A window's files go into the runtime's own directory for it, where there is one, else into one of ours."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from neuron_profile.session_directory import session_directory
+
+WINDOW = {"prepared_ns": 1000, "started_ns": 2000, "stopped_ns": 3000}
+
+
+def ours(output: Path) -> Path:
+    return output / f"{socket.gethostname()}_pid_{os.getpid()}" / "2000"
+
+
+def test_ours_is_named_by_host_process_and_start(tmp_path: Path):
+    directory = session_directory(tmp_path / "not" / "yet", **WINDOW)
+    assert directory == ours(tmp_path / "not" / "yet")
+    assert directory.is_dir()
+
+
+def made_by_the_runtime(output: Path, pid: int, timestamp: str) -> Path:
+    directory = output / f"i-0123456789abcdef0_pid_{pid}" / timestamp
+    directory.mkdir(parents=True)
+    return directory
+
+
+def test_the_runtimes_directory_for_this_process_and_window_is_used(tmp_path: Path):
+    made = made_by_the_runtime(tmp_path, os.getpid(), "1500")
+    assert session_directory(tmp_path, **WINDOW) == made
+
+
+def test_directories_of_other_windows_processes_and_kinds_are_not(tmp_path: Path):
+    made_by_the_runtime(tmp_path, os.getpid(), "999")
+    made_by_the_runtime(tmp_path, os.getpid(), "3001")
+    made_by_the_runtime(tmp_path, os.getpid(), "neffs")
+    made_by_the_runtime(tmp_path, os.getpid() + 1, "1500")
+    (tmp_path / f"i-0_pid_{os.getpid()}").write_text("a file")
+    assert session_directory(tmp_path, **WINDOW) == ours(tmp_path)
+
+
+def test_one_that_has_its_trace_already_is_not(tmp_path: Path):
+    (made_by_the_runtime(tmp_path, os.getpid(), "1500") / "trace.pb").touch()
+    assert session_directory(tmp_path, **WINDOW) == ours(tmp_path)
+
+
+def test_where_two_would_do_neither_is_taken(tmp_path: Path):
+    made_by_the_runtime(tmp_path, os.getpid(), "1500")
+    made_by_the_runtime(tmp_path, os.getpid(), "2500")
+    assert session_directory(tmp_path, **WINDOW) == ours(tmp_path)
