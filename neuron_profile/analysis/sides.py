@@ -1,0 +1,39 @@
+"""Which tracks show work of the device, which work of the host."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trace_format import CATEGORIES, TRACK_KINDS, Trace
+from trace_format.tables import Tracks
+
+Array = np.ndarray
+
+SIDES = ("device", "host")
+DEVICE, HOST, NEITHER = 0, 1, 2
+ANNOTATION = CATEGORIES.index("annotation")
+
+_SIDE_OF_KIND = {
+    "stream": DEVICE, "engine": DEVICE, "dma_queue": DEVICE, "collective": DEVICE,
+    "host_thread": HOST, "runtime": HOST, "compile": HOST,
+}  # fmt: skip
+# The profiler's own spans are on such tracks, and what a device waits for; yet a foreign trace may have no others.
+_UNCLEAR_KINDS = ("other", "async")
+
+
+def side_of_tracks(tracks: Tracks) -> Array:
+    """The side of each track: DEVICE, HOST or NEITHER, shape `(n,) int64`. Empty for no tracks.
+
+    NEITHER are markers of what the device waits for or is slowed by, ranges that others named, and tracks of no
+    clear kind; these are HOST where all others are without work too.
+    """
+    side_of_kind = np.array([_SIDE_OF_KIND.get(kind, NEITHER) for kind in TRACK_KINDS], np.int64)
+    side = side_of_kind[tracks.kind]
+    if not (side != NEITHER).any():
+        side[np.isin(tracks.kind, [TRACK_KINDS.index(kind) for kind in _UNCLEAR_KINDS])] = HOST
+    return side
+
+
+def side_of_slices(trace: Trace) -> Array:
+    """The side of each slice, shape `(n,) int64`."""
+    return side_of_tracks(trace.tracks)[trace.slices.track]

@@ -1,0 +1,74 @@
+"""The numbers of a trace on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from neuron_profile.analysis.categories import time_by_category
+from neuron_profile.analysis.hotspots import hotspots
+from neuron_profile.analysis.memory import memory_timeline
+from neuron_profile.analysis.records import plain, records
+from neuron_profile.analysis.steps import steps
+from trace_format import ImportReport, Trace
+
+HOTSPOTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one page says about a trace; each part is what the function of that name returns.
+
+    - `hotspots`: the first `HOTSPOTS` rows.
+    - `peak_memory`: columns device, rank, peak_bytes, at_ns (the first moment of the peak); no rows where
+      the trace has no memory events. `attrs`: those of `memory_timeline`.
+    - `window_ns`: first start and last end of anything in the trace, None for a trace without any time.
+    """
+
+    metadata: Mapping[str, Any]
+    window_ns: tuple[int, int] | None
+    steps: pd.DataFrame
+    time_by_category: pd.DataFrame
+    hotspots: pd.DataFrame
+    peak_memory: pd.DataFrame
+    report: ImportReport
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON takes it; what the trace does not tell is left out, unknown values are None.
+
+        Keys: metadata, steps, hotspots, time_by_category, peak_memory (where memory was recorded), report.
+        """
+        found = {
+            "metadata": plain(self.metadata),
+            "steps": records(self.steps),
+            "hotspots": records(self.hotspots),
+            "time_by_category": records(self.time_by_category),
+        }
+        if len(self.peak_memory):
+            found["peak_memory"] = records(self.peak_memory)
+        return {**found, "report": self.report.to_dict()}
+
+
+def summarize(trace: Trace) -> Summary:
+    """The summary of a trace. For a trace without events its tables are empty."""
+    return Summary(
+        metadata=trace.metadata,
+        window_ns=trace.time_range_ns,
+        steps=steps(trace),
+        time_by_category=time_by_category(trace),
+        hotspots=hotspots(trace, top=HOTSPOTS),
+        peak_memory=_peaks(memory_timeline(trace)),
+        report=trace.report,
+    )
+
+
+def _peaks(timeline: pd.DataFrame) -> pd.DataFrame:
+    """The highest total of each device, at its first moment."""
+    first = timeline.groupby(["device", "rank"], sort=True)["total_bytes"].idxmax()
+    peaks = timeline.loc[first, ["device", "rank", "total_bytes", "ts_ns"]].reset_index(drop=True)
+    peaks.columns = pd.Index(["device", "rank", "peak_bytes", "at_ns"])
+    peaks.attrs = dict(timeline.attrs)
+    return peaks
