@@ -20,7 +20,8 @@ from werkzeug.serving import make_server
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+TIMEOUT_MS = 20_000
 INSIDE_THE_BROWSER = {"about", "data", "blob", "chrome", "chrome-error"}
 # No GPU, no sandbox (containers have no user namespaces), and none of Chromium's own errands on the network.
 CHROMIUM_ARGUMENTS = [
@@ -69,8 +70,9 @@ def chromium() -> Iterator[Browser]:
     path = chromium_path()
     if not path:
         pytest.skip("NO BROWSER TESTS: no chromium on the PATH; install it or set NPROF_CHROMIUM")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_ARGUMENTS)
         yield browser
@@ -85,7 +87,7 @@ def browser_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
     def open_page(width: int = 1280, height: int = 800, **options: Any) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(TIMEOUT_MS)
         contexts.append(context)
         page = context.new_page()
         watch = Watch()

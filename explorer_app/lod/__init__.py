@@ -1,0 +1,22 @@
+"""Level of detail: what a window of a trace looks like at a given width, in milliseconds at any zoom."""
+
+from __future__ import annotations
+
+from explorer_app.lod.activity import busy_ratio
+from explorer_app.lod.blocks import Blocks, blocks_in_window
+from explorer_app.lod.counter_envelope import CounterEnvelopes
+from explorer_app.lod.lanes import Lanes
+from explorer_app.lod.moments import Moments
+from explorer_app.lod.pyramid import Pyramid
+from explorer_app.lod.window import Window
+
+__all__ = [
+    "Blocks",
+    "CounterEnvelopes",
+    "Lanes",
+    "Moments",
+    "Pyramid",
+    "Window",
+    "blocks_in_window",
+    "busy_ratio",
+]

@@ -1,0 +1,1 @@
+"""The web application: its pages, its look, and the local server that serves it."""

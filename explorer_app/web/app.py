@@ -1,0 +1,101 @@
+"""The web application of one trace."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import dash
+from dash import Input, Output
+
+from explorer_app.web import chart, security, shell, theme
+from explorer_app.web.pages import PAGES
+from explorer_app.web.timeline.routes import register_routes
+from trace_format import NeuronProfileError, Trace
+
+_log = logging.getLogger(__name__)
+
+# The scheme is chosen before the first paint by a script of its own, so that a dark page never flashes white.
+_FIRST_SCRIPT = "np_first.js"
+_INDEX = """<!DOCTYPE html>
+<html lang="en">
+    <head>
+        {%metas%}
+        <title>{%title%}</title>
+        <link rel="icon" type="image/svg+xml" href="/assets/np_mark.svg">
+        <style>THEME</style>
+        <script src="/assets/FIRST"></script>
+        {%css%}
+    </head>
+    <body>
+        <noscript>The explorer needs JavaScript.</noscript>
+        {%app_entry%}
+        <footer>
+            {%config%}
+            {%scripts%}
+            {%renderer%}
+        </footer>
+    </body>
+</html>"""
+
+
+def create_app(trace: Trace, *, title: str) -> dash.Dash:
+    """The application that shows `trace`; `title` names it for the reader, usually its file name.
+
+    Everything it needs is served from this machine. See `explorer_app.web.server` for serving it.
+    """
+    app = dash.Dash(
+        "neuron_explorer",
+        title=shell.PRODUCT,  # Dash puts it into the page as it is; the browser adds the file's name, as text
+        update_title="",
+        assets_folder=str(Path(__file__).parent / "assets"),
+        assets_ignore=_FIRST_SCRIPT.replace(".", r"\."),
+        index_string=_INDEX.replace("THEME", theme.css()).replace("FIRST", _FIRST_SCRIPT),
+        serve_locally=True,
+        compress=False,
+        enable_mcp=False,
+        suppress_callback_exceptions=True,  # a page's components exist only while it is shown
+        add_log_handler=False,
+    )
+    app.layout = shell.layout(trace, title=title, pages=PAGES)
+    shell.register_callbacks(app)
+    chart.register_painting(app)
+    register_routes(app.server, trace)
+    for page in PAGES:
+        page.register_callbacks(app, trace)
+    _register_page_switch(app, trace)
+    security.protect(app.server, script_hashes=app.csp_hashes())
+    return app
+
+
+def _register_page_switch(app: dash.Dash, trace: Trace) -> None:
+    pages = {page.path: page for page in PAGES}
+    failures: Counter[str] = Counter()
+
+    @app.callback(
+        Output("np-page", "children"),
+        Input("np-url", "pathname"),
+        running=[
+            (Output("np-busy", "hidden"), False, True),
+            (Output("np-page", "className"), "np-host np-stale", "np-host"),
+        ],
+    )
+    def show_page(path: str | None) -> Any:
+        page = pages.get(path or "/")
+        if page is None:
+            return shell.page_not_found(path or "/", PAGES)
+        try:
+            return shell.page_in_shell(page, page.layout(trace))
+        except NeuronProfileError as error:
+            return shell.page_failed(page, str(error))
+        except Exception:  # noqa: BLE001 - the boundary of a web request: one page fails, the others stay
+            failures[page.path] += 1
+            if failures[page.path] == 1:
+                _log.exception("the page %s could not be shown", page.path)
+            return shell.page_failed(
+                page,
+                f"{page.name} could not be worked out: this is a bug. What happened is in the log of the terminal "
+                "that serves this page; please report it with that log.",
+            )

@@ -1,0 +1,170 @@
+/**
+ * Fetches what the canvas shows. What is there is drawn, stretched, until what fits better arrives: first the window
+ * that is seen, then, when the reader rests, its surroundings.
+ */
+(function (np) {
+  "use strict";
+
+  const REST_MS = 150;
+  const WIDEST_PX = 8192;
+  const MOST_NAMES = 500;
+  const MOST_NAMES_KEPT = 50_000;
+
+  /** @typedef {{lanes: number[], ticks: number[], counters: number[]}} Needed */
+
+  /** "0-3,7" for [0, 1, 2, 3, 7]. */
+  function inRanges(numbers) {
+    const parts = [];
+    for (let i = 0; i < numbers.length; ) {
+      let j = i;
+      while (numbers[j + 1] === numbers[j] + 1) j++;
+      parts.push(i === j ? `${numbers[i]}` : `${numbers[i]}-${numbers[j]}`);
+      i = j + 1;
+    }
+    return parts.join(",");
+  }
+
+  /** Get a resource of the timeline's routes. Throws an Error with the server's own line where it refuses. */
+  async function get(path, signal) {
+    const response = await fetch(`/_trace/${path}`, { signal });
+    if (!response.ok) throw new Error((await response.text()).trim() || `the server answered ${response.status}`);
+    return response;
+  }
+
+  class Feed {
+    /**
+     * @param {() => void} arrived called when there is something new to draw
+     * @param {(error: Error) => void} failed
+     */
+    constructor(arrived, failed) {
+      this.arrived = arrived;
+      this.failed = failed;
+      this.blocks = null;
+      this.ticks = null;
+      this.envelopes = null;
+      /** What the data at hand covers, and what is under way: `{start, end, level, needed}` or null. */
+      this.have = null;
+      this.coming = null;
+      this.abort = null;
+      this.restTimer = 0;
+    }
+
+    stop() {
+      clearTimeout(this.restTimer);
+      this.abort?.abort();
+      this.abort = this.coming = null;
+    }
+
+    /**
+     * Say what is being looked at; fetches only what is not at hand.
+     * @param {{start: number, end: number, width: number, spanNs: number}} seen
+     * @param {Needed} needed what is seen @param {() => Needed} around what lies within a screen of it
+     */
+    look(seen, needed, around) {
+      const level = Math.max(0, Math.round(Math.log2((seen.end - seen.start) / seen.width)));
+      const wanted = { start: seen.start, end: seen.end, level, needed };
+      clearTimeout(this.restTimer);
+      if (this.covers(this.have, wanted)) this.restTimer = setTimeout(() => this.lookAround(wanted, seen, around()), REST_MS);
+      else if (!this.covers(this.coming, wanted)) this.load(wanted);
+    }
+
+    /** Fetch a window three times as long as what is seen, on a screen more of lanes above and below. */
+    lookAround(wanted, seen, needed) {
+      const length = wanted.end - wanted.start;
+      const most = Math.min(length, (2 ** wanted.level * WIDEST_PX - length) / 2);
+      const wider = (margin) => ({
+        start: Math.max(wanted.start - margin, 0),
+        end: Math.min(wanted.end + margin, seen.spanNs),
+        level: wanted.level,
+        needed,
+      });
+      // half the margin is enough: not every small movement is worth a request
+      if (!this.covers(this.have, wider(most / 2)) && !this.covers(this.coming, wider(most / 2))) this.load(wider(most));
+    }
+
+    /** Whether a window with its lanes holds everything that another asks for. */
+    covers(held, wanted) {
+      if (!held || held.level !== wanted.level || held.start > wanted.start || held.end < wanted.end) return false;
+      const holds = (kind) => {
+        const there = new Set(held.needed[kind]);
+        return wanted.needed[kind].every((id) => there.has(id));
+      };
+      return holds("lanes") && holds("ticks") && holds("counters");
+    }
+
+    async load(wanted) {
+      this.abort?.abort();
+      const abort = (this.abort = new AbortController());
+      this.coming = wanted;
+      const { level, needed } = wanted;
+      const start = Math.floor(wanted.start);
+      const window = { start, end: Math.max(Math.ceil(wanted.end), start + 1) };
+      const width = Math.min(WIDEST_PX, Math.max(1, Math.round((window.end - window.start) / 2 ** level)));
+      const where = `t0=${window.start}&t1=${window.end}&w=${width}`;
+      const ask = async (kind, name, ids, Decoded) => {
+        if (!ids.length) return null;
+        const response = await get(`${kind}?${where}&${name}=${inRanges(ids)}`, abort.signal);
+        return new Decoded(await response.arrayBuffer(), window, ids);
+      };
+      try {
+        const [blocks, ticks, envelopes] = await Promise.all([
+          ask("slices", "lanes", needed.lanes, np.Blocks),
+          ask("instants", "tracks", needed.ticks, np.Ticks),
+          ask("counters", "tracks", needed.counters, np.Envelopes),
+        ]);
+        if (this.abort !== abort) return;
+        Object.assign(this, { blocks, ticks, envelopes, have: wanted, coming: null });
+        this.arrived();
+      } catch (error) {
+        if (this.abort !== abort || error.name === "AbortError") return;
+        this.coming = null;
+        this.failed(error);
+      }
+    }
+  }
+
+  /** The texts of name ids, fetched when they are first needed. */
+  class Names {
+    constructor(arrived, failed) {
+      this.arrived = arrived;
+      this.failed = failed;
+      this.texts = new Map();
+      this.missing = new Set();
+      this.abort = new AbortController();
+      this.timer = 0;
+    }
+
+    stop() {
+      clearTimeout(this.timer);
+      this.abort.abort();
+    }
+
+    /** The text of a name, or null while it is on its way. */
+    get(id) {
+      const text = this.texts.get(id);
+      if (text !== undefined) return text;
+      this.missing.add(id);
+      this.timer ||= setTimeout(() => this.load(), 0);
+      return null;
+    }
+
+    async load() {
+      const ids = [...this.missing].slice(0, MOST_NAMES).sort((a, b) => a - b);
+      try {
+        const texts = await (await get(`names?ids=${inRanges(ids)}`, this.abort.signal)).json();
+        if (this.texts.size > MOST_NAMES_KEPT) this.texts.clear();
+        for (const [id, text] of Object.entries(texts)) this.texts.set(Number(id), text);
+        this.arrived();
+      } catch (error) {
+        if (error.name !== "AbortError") this.failed(error);
+      } finally {
+        this.missing.clear();
+        this.timer = 0;
+      }
+    }
+  }
+
+  np.Feed = Feed;
+  np.Names = Names;
+  np.get = get;
+})((window.npTimeline ??= {}));

@@ -1,0 +1,176 @@
+/** Draws what stays in place around the tracks: overview, ruler, step markers, and the names of the tracks. */
+(function (np) {
+  "use strict";
+
+  const TICK_ROOM = 120;
+  const OFFSETS_FROM = 400;
+
+  /** The moments at which the ruler has ticks: round ones, at least `TICK_ROOM` pixels apart. */
+  function rulerTicks(surface) {
+    const { view } = surface;
+    const least = (view.length / surface.plotWidth) * TICK_ROOM;
+    const power = 10 ** Math.floor(Math.log10(least));
+    const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((size) => size >= least));
+    const ticks = [];
+    for (let i = Math.ceil(view.start / step); i * step <= view.end; i++) ticks.push(i * step);
+    return { ticks, step };
+  }
+
+  /** Behind the tracks: a line at each tick of the ruler and at the start of each step, and lines between the tracks. */
+  function drawGrid(timeline) {
+    const { surface, theme, rows, scroll, meta, view } = timeline;
+    const { top, height, width } = surface;
+    for (const tick of rulerTicks(surface).ticks) {
+      surface.fill(theme.grid, surface.sharp(surface.x(tick)), top, 1, height - top);
+    }
+    surface.context.globalAlpha = 0.5;
+    for (const { start } of meta.steps) {
+      if (start < view.start || start > view.end) continue;
+      surface.fill(theme.accent, surface.sharp(surface.x(start)), top, 1, height - top);
+    }
+    surface.context.globalAlpha = 1;
+    for (const row of rows.between(scroll, scroll + height - top)) {
+      const y = surface.sharp(row.y + row.height - 1 + top - scroll);
+      surface.fill(theme.grid, 0, y, width, 1);
+    }
+  }
+
+  /**
+   * The ruler. Where ticks are much closer together than they are far from the start, the first one says where it is
+   * and the others how much later they are: "64.907160 s", "+20.0 µs".
+   */
+  function drawRuler(timeline) {
+    const { surface, theme, view } = timeline;
+    const { gutter, plotWidth, overview, ruler } = surface;
+    const middle = overview + ruler / 2;
+    surface.fill(theme.bg, 0, overview, surface.width, ruler);
+    surface.fill(theme.line, 0, overview + ruler - 1, surface.width, 1);
+    surface.text(np.format.duration(view.length), 12, middle, gutter - 20, { font: theme.bold });
+    const { ticks, step } = rulerTicks(surface);
+    const relative = ticks.length > 1 && ticks[0] > step * OFFSETS_FROM;
+    const labels = relative ? relativeLabels(ticks, step) : np.format.moments(ticks, step);
+    surface.within(gutter, overview, plotWidth, ruler, () => {
+      ticks.forEach((tick, index) => {
+        const x = surface.sharp(surface.x(tick));
+        surface.fill(theme.dim, x, overview + ruler - 7, 1, 6);
+        const color = relative && index === 0 ? theme.text : theme.dim;
+        surface.text(labels[index], x + 5, middle, TICK_ROOM - 8, { color });
+      });
+    });
+  }
+
+  function relativeLabels([first, ...others], step) {
+    const later = np.format.moments(others.map((tick) => tick - first), step);
+    return [...np.format.moments([first], step), ...later.map((label) => `+${label}`)];
+  }
+
+  /** How busy the whole trace is, and which part of it is shown. */
+  function drawOverview(timeline) {
+    const { surface, theme, view, meta } = timeline;
+    const { gutter, plotWidth, overview } = surface;
+    const { label, ratio } = meta.busy;
+    surface.fill(theme.bg, 0, 0, surface.width, overview);
+    surface.text(label, 12, overview / 2, gutter - 20, { color: theme.dim });
+    const step = plotWidth / Math.max(1, ratio.length);
+    surface.context.globalAlpha = 0.55;
+    surface.context.fillStyle = theme.accent;
+    ratio.forEach((share, i) => {
+      const [left, right] = [surface.sharp(gutter + i * step), surface.sharp(gutter + (i + 1) * step)];
+      const height = share * (overview - 8);
+      if (share > 0) surface.context.fillRect(left, overview - 3 - height, right - left, height);
+    });
+    surface.context.globalAlpha = 1;
+    const [x0, x1] = [view.start, view.end].map((moment) => surface.sharp(gutter + (moment / view.spanNs) * plotWidth));
+    surface.context.globalAlpha = 0.55;
+    surface.fill(theme.bg, gutter, 0, x0 - gutter, overview - 1);
+    surface.fill(theme.bg, x1, 0, surface.width - x1, overview - 1);
+    surface.context.globalAlpha = 1;
+    surface.context.strokeStyle = theme.accent;
+    surface.context.lineWidth = 1;
+    surface.context.strokeRect(x0 + 0.5, 0.5, Math.max(x1 - x0 - 1, 2), overview - 2);
+    surface.fill(theme.line, 0, overview - 1, surface.width, 1);
+  }
+
+  /** The steps of the program under the ruler. */
+  function drawSteps(timeline) {
+    const { surface, theme, view, meta } = timeline;
+    if (!surface.steps) return;
+    const y = surface.overview + surface.ruler;
+    surface.fill(theme.panel, 0, y, surface.width, surface.steps);
+    surface.text("Steps", 12, y + surface.steps / 2, surface.gutter - 20, { color: theme.dim });
+    surface.within(surface.gutter, y, surface.plotWidth, surface.steps, (c) => {
+      for (const step of meta.steps) {
+        if (step.end < view.start || step.start > view.end) continue;
+        const [x0, x1] = [surface.sharp(surface.x(step.start)), surface.sharp(surface.x(step.end))];
+        c.globalAlpha = 0.16;
+        surface.fill(theme.accent, x0, y + 2, Math.max(x1 - x0 - 1, 1), surface.steps - 4);
+        c.globalAlpha = 0.5;
+        surface.fill(theme.accent, x0, y, 1, surface.steps);
+        c.globalAlpha = 1;
+        const from = Math.max(x0, surface.gutter);
+        surface.text(step.name, from + 6, y + surface.steps / 2, x1 - from - 10);
+      }
+    });
+    surface.fill(theme.line, 0, y + surface.steps - 1, surface.width, 1);
+  }
+
+  /** The names of processes and tracks. */
+  function drawGutter(timeline) {
+    const { surface, theme, rows, scroll } = timeline;
+    const { gutter, top, height } = surface;
+    surface.within(0, top, surface.width, height - top, () => {
+      surface.fill(theme.panel, 0, top, gutter - 1, height - top);
+      surface.fill(theme.line, gutter - 1, top, 1, height - top);
+      for (const row of rows.between(scroll, scroll + height - top)) {
+        const y = row.y + top - scroll;
+        if (row.kind === "process") drawProcess(timeline, row, y);
+        else drawTrackName(timeline, row, y);
+        surface.fill(theme.grid, 0, surface.sharp(y + row.height - 1), gutter, 1);
+      }
+    });
+  }
+
+  function drawProcess({ surface, theme }, row, y) {
+    surface.fill(theme.bg, 0, y, surface.width, row.height - 1);
+    drawChevron(surface, 14, y + row.height / 2, row.folded);
+    const middle = y + row.height / 2 + 0.5;
+    const { name, note } = row.process;
+    surface.text(name, 26, middle, surface.width - 200, { font: theme.heading });
+    const after = 26 + Math.min(surface.textWidth(name, theme.heading), surface.width - 200) + 12;
+    surface.text(note, after, middle, surface.width - after - 12, { color: theme.dim });
+  }
+
+  function drawTrackName({ surface, theme }, row, y) {
+    const { track } = row;
+    const room = surface.gutter - 36;
+    if (row.foldable) drawChevron(surface, 14, y + 12, row.folded);
+    const name = track.simulated ? `sim. ${track.name}` : track.name;
+    surface.text(name, 26, y + 12, room);
+    if (row.height >= 36) {
+      const unit = track.counter?.high != null ? `up to ${np.format.value(track.counter.high, track.counter.unit)}` : "";
+      surface.text(unit || track.note, 26, y + 28, room, { color: theme.dim });
+    }
+  }
+
+  function drawChevron(surface, x, y, folded) {
+    const c = surface.context;
+    c.strokeStyle = surface.theme.dim;
+    c.lineWidth = 1.5;
+    c.beginPath();
+    for (const [dx, dy] of folded ? [[-2, -4], [2, 0], [-2, 4]] : [[-4, -2], [0, 2], [4, -2]]) c.lineTo(x + dx, y + dy);
+    c.stroke();
+  }
+
+  /** How far down the tracks are scrolled. */
+  function drawScrollbar({ surface, theme, rows, scroll }) {
+    const seen = surface.height - surface.top;
+    if (rows.height <= seen) return;
+    const height = Math.max(24, (seen / rows.height) * seen);
+    const y = surface.top + (scroll / (rows.height - seen)) * (seen - height);
+    surface.context.globalAlpha = 0.5;
+    surface.fill(theme.dim, surface.width - 6, y, 4, height);
+    surface.context.globalAlpha = 1;
+  }
+
+  Object.assign(np, { drawGrid, drawGutter, drawOverview, drawRuler, drawScrollbar, drawSteps });
+})((window.npTimeline ??= {}));

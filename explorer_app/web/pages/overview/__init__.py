@@ -1,0 +1,7 @@
+"""The Overview page and its cards."""
+
+from __future__ import annotations
+
+from explorer_app.web.pages.overview.page import PAGE
+
+__all__ = ["PAGE"]

@@ -1,0 +1,64 @@
+"""The row of single numbers at the top of the Overview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer_app import format as fmt
+from explorer_app.web import subject
+from explorer_app.web.card import figure
+from explorer_app.web.numbers import once
+from explorer_app.web.pages.overview.step_times import has_marks
+from neuron_profile import analysis
+from trace_format import Trace
+
+
+def figures(trace: Trace) -> list[Any]:
+    """Step time, length of the capture, work of each side, memory peak; "–" and the reason where unknown."""
+    whole_ns = subject.duration_ns(trace)
+    events = f"{fmt.count(len(trace.slices))} slices on {fmt.count(len(trace.tracks))} tracks"
+    return [
+        _step(trace),
+        figure("Captured", fmt.duration(whole_ns), exact=fmt.exact(whole_ns, "ns"), note=events),
+        _side(trace, "device"),
+        _side(trace, "host"),
+        _memory_peak(trace),
+    ]
+
+
+def _step(trace: Trace) -> Any:
+    steps = once(analysis.steps, trace)
+    if not has_marks(steps):
+        return figure("Step, median", fmt.UNKNOWN, note="no step is marked in this trace")
+    durations = steps["dur_ns"]
+    median_ns = float(durations.median())
+    note = f"{len(steps)} steps, {fmt.duration(durations.min())} to {fmt.duration(durations.max())}"
+    if len(steps) == 1:
+        note = "1 step"
+    return figure("Step, median", fmt.duration(median_ns), exact=fmt.exact(median_ns, "ns"), note=note)
+
+
+def _side(trace: Trace, side: str) -> Any:
+    label = f"Work on the {side}"
+    by_category = once(analysis.time_by_category, trace)
+    rows = by_category[by_category["side"] == side]
+    if rows.empty:
+        return figure(label, fmt.UNKNOWN, note=f"no events of a {side} in this trace")
+    self_ns = int(rows["self_ns"].sum())
+    note = f"self time of {fmt.count(int(rows['count'].sum()))} slices"
+    return figure(label, fmt.duration(self_ns), exact=fmt.exact(self_ns, "ns"), note=note)
+
+
+def _memory_peak(trace: Trace) -> Any:
+    memory = once(analysis.memory_timeline, trace)
+    if memory.empty:
+        return figure("Memory, peak", fmt.UNKNOWN, note="allocations were not recorded")
+    peak = memory.iloc[int(memory["total_bytes"].to_numpy().argmax())]
+    device = subject.device(peak["rank"], peak["device"])
+    above = ", above the least seen" if device in memory.attrs["relative"] else ""
+    return figure(
+        "Memory, peak",
+        fmt.size(peak["total_bytes"]),
+        exact=fmt.exact(peak["total_bytes"], "bytes"),
+        note=f"allocated on {device}{above}",
+    )

@@ -1,0 +1,51 @@
+"""The Overview page: what was captured, and where its time went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from explorer_app import format as fmt
+from explorer_app.web.numbers import once
+from explorer_app.web.page import Page
+from explorer_app.web.pages.overview.captured import captured_card
+from explorer_app.web.pages.overview.categories import categories_card
+from explorer_app.web.pages.overview.figures import figures
+from explorer_app.web.pages.overview.import_report import report_card
+from explorer_app.web.pages.overview.operations import operations_card
+from explorer_app.web.pages.overview.step_times import has_marks, steps_card
+from explorer_app.web.table import category_name
+from neuron_profile import analysis
+from trace_format import Trace
+
+
+def layout(trace: Trace) -> Any:
+    """The answer in words, the numbers behind it, and what the trace is."""
+    cards = [card(trace) for card in (steps_card, categories_card, operations_card, captured_card, report_card)]
+    return html.Div(
+        [
+            html.P(_answer(trace), className="np-answer"),
+            html.Div(figures(trace), className="np-figures"),
+            html.Div(cards, className="np-overview"),
+        ]
+    )
+
+
+def _answer(trace: Trace) -> str:
+    by_category = once(analysis.time_by_category, trace)
+    if by_category.empty:
+        return "This trace holds no work: nothing in it has a name and a duration."
+    words = []
+    steps = once(analysis.steps, trace)
+    if has_marks(steps):
+        of = f"median of {len(steps)}" if len(steps) > 1 else "the only one marked"
+        words.append(f"A step takes {fmt.duration(steps['dur_ns'].median())} ({of}).")
+    for side in by_category["side"].unique():
+        first = by_category[by_category["side"] == side].iloc[0]
+        category = category_name(first["category"])
+        words.append(f"On the {side} most of the time is {category}: {fmt.ratio(first['share_ratio'])}.")
+    return " ".join(words)
+
+
+PAGE = Page(path="/", name="Overview", question="Where does the time of a step go?", layout=layout)

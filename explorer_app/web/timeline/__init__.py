@@ -1,0 +1,1 @@
+"""The timeline: its page, and the routes that feed the canvas."""

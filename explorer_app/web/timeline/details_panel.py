@@ -1,0 +1,171 @@
+"""The panel beside the timeline: everything about the selected slice, for reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from dash import html
+
+from explorer_app import format as fmt
+from explorer_app.web.table import category_mark
+from explorer_app.web.timeline.keys import FIRST_KEYS
+
+
+def details_panel(details: dict[str, Any], *, merged: int) -> list[Any]:
+    """The panel's content for a slice as `details.slice_details` gives it.
+
+    `merged`: how many slices the block stood for that was clicked; this one is the longest of them.
+    """
+    return [
+        html.H2(shown(details["name"])),
+        html.Div(
+            [category_mark(details["category"]), html.Span(shown(details["track"]["name"]), title="Track")],
+            className="np-timeline-under",
+        ),
+        *_merged_note(merged),
+        _facts(_times(details)),
+        *_section("Work", _work(details)),
+        *_section("Collective", _columns(details["collective"] or {})),
+        *_section("Compile", _columns(details["compile"] or {})),
+        *_flows("Caused by", details["flows_in"]),
+        *_flows("Causes", details["flows_out"]),
+        *_section("Arguments", _as_given(details["args"])),
+        *_parents(details["parents"]),
+        *_stack(details["stack"]),
+        *_section("Ids and source", _identity(details)),
+    ]
+
+
+def nothing_selected() -> html.Div:
+    """What the panel shows before anything is selected: what can be done here."""
+    rows = [
+        part for keys, what in (*FIRST_KEYS, ("?", "all keys")) for part in (html.Dt(html.Kbd(keys)), html.Dd(what))
+    ]
+    return html.Div([html.P("No slice is selected."), html.Dl(rows, className="np-timeline-keys")], className="np-dim")
+
+
+def shown(text: str) -> str:
+    """Text of a trace as it can travel in JSON: halves of broken character pairs become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _merged_note(merged: int) -> list[Any]:
+    if merged <= 1:
+        return []
+    words = (
+        f"The longest of {fmt.count(merged)} slices that are too short to tell apart at this zoom. Zoom in to see each."
+    )
+    return [html.P(words, className="np-timeline-under")]
+
+
+def _times(details: dict[str, Any]) -> list[tuple[str, Any]]:
+    dur, self_ns = details["dur"], details["self"]
+    rows = [
+        ("Duration", _exact(fmt.duration(dur), dur, "ns") if dur is not None else _unfinished()),
+        ("Self time", _exact(fmt.duration(self_ns), self_ns, "ns")),
+        ("Start", _exact(fmt.duration(details["start"]), details["start"], "ns from the start of the trace")),
+    ]
+    if details["dur"] and details["parents"] and details["parents"][0]["dur"]:
+        share = details["dur"] / details["parents"][0]["dur"]
+        rows.append(("Share of parent", _exact(fmt.ratio(share), share, "")))
+    if details["track"]["simulated"]:
+        rows.append(("Origin", html.Span("sim.", title="Worked out by a model of the device, not measured")))
+    return rows
+
+
+def _unfinished() -> html.Span:
+    return html.Span("did not finish", title="It is drawn to the end of the trace")
+
+
+def _work(details: dict[str, Any]) -> list[tuple[str, Any]]:
+    size, flops, dur = details["bytes"], details["flops"], details["dur"]
+    rows = []
+    if size is not None:
+        rows.append(("Bytes", _exact(fmt.size(size), size, "bytes")))
+        if dur:
+            rows.append(("Bandwidth", _exact(fmt.bandwidth(size / dur * 1e9), size / dur * 1e9, "bytes/s")))
+    if flops is not None:
+        rows.append(("Operations", _exact(fmt.flops(flops), flops, "FLOP")))
+        if dur:
+            rows.append(("Rate", _exact(fmt.flop_rate(flops / dur * 1e9), flops / dur * 1e9, "FLOP/s")))
+    return rows
+
+
+def _identity(details: dict[str, Any]) -> list[tuple[str, Any]]:
+    own = [("slice", str(details["id"])), ("start ns", details["start_ns"]), ("depth", str(details["depth"]))]
+    process = details["track"]["process"]
+    where = [("process", shown(process))] if process != details["track"]["name"] else []
+    return [*where, ("track kind", details["track"]["kind"].replace("_", " ")), *own, *_columns(details["ids"])]
+
+
+def _columns(fields: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Columns of our own tables, by names for people."""
+    return [(name.replace("_", " "), _value(name, value)) for name, value in fields.items()]
+
+
+def _as_given(fields: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Fields that the source named; their names stay as they are."""
+    return [(shown(name), _value(name, value)) for name, value in fields.items()]
+
+
+def _value(name: str, value: Any) -> Any:
+    """A value from the trace, as the trace has it; sizes and durations that say so by their name for people."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if name.endswith("_bytes"):
+            return _exact(fmt.size(value), value, "bytes")
+        if name.endswith("_ns"):
+            return _exact(fmt.duration(value), value, "ns")
+    if value is None or value == "":
+        return fmt.UNKNOWN
+    if isinstance(value, dict):
+        return _facts(_as_given(value))
+    text = shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return html.Div(text, className="np-timeline-long") if len(text) > 200 else text
+
+
+def _flows(title: str, flows: list[dict[str, Any]]) -> list[Any]:
+    return _list(title, (_go(flow, f"{flow['track']['name']} · {flow['kind']}") for flow in flows))
+
+
+def _parents(parents: list[dict[str, Any]]) -> list[Any]:
+    return _list("Inside of", (_go(parent, "") for parent in parents))
+
+
+def _list(title: str, items: Iterable[Any]) -> list[Any]:
+    rows = [html.Li(item) for item in items]
+    return [html.H3(title), html.Ol(rows)] if rows else []
+
+
+def _go(slice_: dict[str, Any], note: str) -> html.Button:
+    """A button that goes to a slice; the canvas listens for `data-slice`."""
+    took = fmt.duration(slice_["dur"])
+    title = f"{slice_['name']}\n{note}".strip()
+    return html.Button(
+        [html.Span(shown(slice_["name"])), html.Span(took)],
+        className="np-timeline-go",
+        title=shown(title),
+        **{"data-slice": str(slice_["id"])},
+    )
+
+
+def _stack(frames: list[str]) -> list[Any]:
+    """The innermost frame first, as a reader looks for it."""
+    if not frames:
+        return []
+    rows = [html.Li(shown(frame)) for frame in reversed(frames)]
+    return [html.H3("Stack"), html.Ol(rows, className="np-timeline-stack")]
+
+
+def _section(title: str, rows: list[tuple[str, Any]]) -> list[Any]:
+    return [html.H3(title), _facts(rows)] if rows else []
+
+
+def _facts(rows: list[tuple[str, Any]]) -> html.Dl:
+    parts = [part for name, value in rows for part in (html.Dt(name), html.Dd(value))]
+    return html.Dl(parts, className="np-facts")
+
+
+def _exact(text: str, value: float | None, unit: str) -> html.Span:
+    return html.Span(text, title=fmt.exact(value, unit))

@@ -1,0 +1,142 @@
+"""What the canvas must know before it can draw anything: the tracks, the categories, the steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorer_app.lod import Window, busy_ratio
+from explorer_app.web.timeline.data import TimelineData
+from neuron_profile import analysis
+from trace_format import CATEGORIES, TRACK_KINDS, Trace
+
+# More tracks than anyone scrolls through; the rest is left out and the page says how many.
+MOST_TRACKS = 5000
+MOST_STEPS = 5000
+OVERVIEW_PIXELS = 800
+
+_DEVICE_KINDS = ("stream", "engine", "dma_queue", "collective")
+
+
+def overview(data: TimelineData) -> dict[str, Any]:
+    """The body of `/_trace/meta`, ready for JSON.
+
+    - `start_ns`: first moment of the trace as decimal text (JavaScript's numbers cannot hold it); all other times
+      are nanoseconds from there. `span_ns`: its length, at least 1.
+    - `categories`: their names by id.
+    - `processes`: groups of tracks, each `{id, name, note, tracks}`; a track is `{id, name, note, kind, simulated,
+      lane, depths, slices, instants, counter}`: its first lane, how many it has, and for a counter `{unit, low,
+      high}`, else null.
+      Only the first `MOST_TRACKS` tracks with content are among them.
+    - `steps`: `{name, start, end}` of the first rank; empty where the trace marks none.
+    - `busy`: `{label, ratio}`, the busy share over the whole trace.
+    """
+    trace = data.trace
+    groups = _groups(data)
+    durable = data.lanes.depths + data.counters.rows.counts
+
+    def place(process: int) -> tuple[bool, int, int]:
+        """As the source wants it, but processes that hold nothing but instants come last."""
+        return not durable[groups[process]].any(), int(trace.tracks.sort_index[process]), process
+
+    return {
+        "start_ns": str(data.start_ns),
+        "span_ns": max(1, data.lanes.end_ns - data.start_ns),
+        "categories": CATEGORIES,
+        "processes": [_process(data, process, groups[process]) for process in sorted(groups, key=place)],
+        "steps": _steps(data),
+        "busy": _busy(data),
+    }
+
+
+def tracks_with_content(trace: Trace) -> list[int]:
+    """The tracks that hold slices, instants or counters, in the order in which their source wants them shown."""
+    tables = (trace.slices, trace.instants, trace.counters)
+    held = sum(np.bincount(table.track, minlength=len(trace.tracks)) for table in tables)
+    order = np.lexsort((np.arange(len(trace.tracks)), trace.tracks.sort_index))
+    return order[np.asarray(held)[order] > 0].tolist()
+
+
+def _groups(data: TimelineData) -> dict[int, list[int]]:
+    """The tracks to show, by the track that stands for their process: the outermost one they belong to. Tracks that
+    belong to none are put together by rank and process id, under the first of them."""
+    table = data.trace.tracks
+    groups: dict[int, list[int]] = {}
+    loose: dict[tuple[int, int], int] = {}
+    for track in tracks_with_content(data.trace)[:MOST_TRACKS]:
+        process = data.root(track)
+        if process == track and not (table.parent == track).any():
+            process = loose.setdefault((int(table.rank[track]), int(table.pid[track])), track)
+        groups.setdefault(process, []).append(track)
+    return groups
+
+
+def _process(data: TimelineData, process: int, tracks: list[int]) -> dict[str, Any]:
+    table = data.trace.tracks
+    pid, rank = int(table.pid[process]), int(table.rank[process])
+    by_number = f"process {pid}" if pid >= 0 else "tracks"
+    is_loose = process in tracks and not (table.parent == process).any()
+    notes = [f"rank {rank}"] if rank >= 0 else []
+    if pid >= 0 and not is_loose:
+        notes.append(f"pid {pid}")
+    if table.host[process]:
+        notes.append(data.label(int(table.host[process])))
+    return {
+        "id": process,
+        "name": by_number if is_loose else data.label(int(table.name[process])) or by_number,
+        "note": " · ".join(notes),
+        "tracks": [_track(data, track) for track in tracks],
+    }
+
+
+def _track(data: TimelineData, track: int) -> dict[str, Any]:
+    table, lanes = data.trace.tracks, data.lanes
+    kind = TRACK_KINDS[table.kind[track]]
+    notes = [] if kind == "other" else [kind.replace("_", " ")]
+    if table.tid[track] >= 0 and kind in ("host_thread", "runtime", "other"):
+        notes.append(f"tid {table.tid[track]}")
+    first, depths = int(lanes.first_lane[track]), int(lanes.depths[track])
+    return {
+        "id": track,
+        "name": data.label(int(table.name[track])) or f"track {track}",
+        "note": " · ".join(notes),
+        "kind": kind,
+        "simulated": bool(table.simulated[track]),
+        "lane": first,
+        "depths": depths,
+        "slices": int(lanes.offset[first + depths] - lanes.offset[first]),
+        "instants": int(data.moments.rows.counts[track]),
+        "counter": _counter(data, track),
+    }
+
+
+def _counter(data: TimelineData, track: int) -> dict[str, Any] | None:
+    if not data.counters.rows.counts[track]:
+        return None
+    low, high = data.counters.extremes(track) or (None, None)
+    return {"unit": data.label(int(data.trace.tracks.unit[track])), "low": low, "high": high}
+
+
+def _steps(data: TimelineData) -> list[dict[str, Any]]:
+    steps = analysis.steps(data.trace)
+    if steps.attrs["found_by"] == "window":
+        return []
+    first_rank = steps[steps["rank"] == steps["rank"].min()].head(MOST_STEPS)
+    columns = (first_rank[name].tolist() for name in ("name", "start_ns", "end_ns"))
+    return [
+        {"name": name, "start": start - data.start_ns, "end": end - data.start_ns}
+        for name, start, end in zip(*columns, strict=True)
+    ]
+
+
+def _busy(data: TimelineData) -> dict[str, Any]:
+    """How busy the busiest device track is over the whole trace; host track where the trace has no device."""
+    table, lanes = data.trace.tracks, data.lanes
+    device_kinds = [TRACK_KINDS.index(kind) for kind in _DEVICE_KINDS]
+    occupied = np.flatnonzero(lanes.depths > 0)
+    device = occupied[np.isin(table.kind[occupied], device_kinds)]
+    shown = device if len(device) else occupied
+    window = Window(data.start_ns, max(lanes.end_ns, data.start_ns + 1), OVERVIEW_PIXELS)
+    ratio = busy_ratio(lanes, window, lanes.first_lane[shown].tolist())
+    return {"label": f"busiest {'device' if len(device) else 'host'} track", "ratio": np.round(ratio, 4).tolist()}

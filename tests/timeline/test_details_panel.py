@@ -1,0 +1,60 @@
+"""The details panel shows what the trace has, in the trace's own words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from one_step import one_step, row_of
+
+from explorer_app.web.numbers import once
+from explorer_app.web.timeline.data import TimelineData
+from explorer_app.web.timeline.details import slice_details
+from explorer_app.web.timeline.details_panel import details_panel
+from trace_format import Trace, TraceBuilder
+
+
+def shown_facts(trace: Trace, row: int, *, merged: int = 1) -> dict[str, str]:
+    """Name -> value of all name-value lists of a panel."""
+    parts: list[Any] = details_panel(slice_details(once(TimelineData, trace), row), merged=merged)
+    out = {}
+    for part in parts:
+        if getattr(part, "className", "") == "np-facts":
+            texts = [getattr(cell.children, "children", cell.children) for cell in part.children]
+            out.update(zip(texts[0::2], texts[1::2], strict=True))
+    return out
+
+
+def test_arguments_keep_the_names_and_the_notation_of_the_source() -> None:
+    builder = TraceBuilder()
+    args = builder.pool.arg_sets.id(b'{"my_key":["long",true,null],"in_bytes":4096,"none":null}')
+    builder["slices"].append(1, track=builder.track("t", kind="host_thread"), ts_ns=0, dur_ns=1, args=args)
+    facts = shown_facts(builder.finish(), 0)
+    assert facts["my_key"] == '["long", true, null]'
+    assert facts["in_bytes"] == "4.10 kB"
+    assert facts["none"] == "–"
+
+
+def test_every_known_id_is_shown_and_unknown_ones_are_not() -> None:
+    trace = one_step()
+    facts = shown_facts(trace, row_of(trace, "gemm"))
+    assert facts["correlation"] == "42"
+    assert "external id" not in facts
+    assert facts["start ns"] == "1700000000003000000"
+
+
+def test_halves_of_broken_characters_can_travel_in_json() -> None:
+    builder = TraceBuilder()
+    name = builder.string("half \ud800")
+    builder["slices"].append(1, track=builder.track("t\udfff", kind="host_thread"), ts_ns=0, dur_ns=1, name=name)
+    panel = details_panel(slice_details(once(TimelineData, builder.finish()), 0), merged=1)
+    str(panel).encode()
+    assert panel[0].children == "half ?"
+
+
+def test_a_collective_shows_its_sizes_for_people() -> None:
+    builder = TraceBuilder()
+    row = builder["slices"].append(1, track=builder.track("t", kind="stream"), ts_ns=0, dur_ns=1)
+    builder["collectives"].append(1, slice=row, op=builder.string("all_reduce"), in_bytes=1_000_000, rank=3)
+    facts = shown_facts(builder.finish(), 0)
+    assert (facts["op"], facts["in bytes"], facts["rank"]) == ("all_reduce", "1.00 MB", "3")
+    assert "out bytes" not in facts

@@ -1,0 +1,235 @@
+"""What the pages are made of, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import constructed
+import numpy as np
+import pytest
+from dash import dcc
+from dash.development.base_component import Component
+
+from explorer_app.web import shell
+from explorer_app.web.app import create_app
+from explorer_app.web.chart import plain, value_axis
+from explorer_app.web.links import slice_href, timeline_href
+from explorer_app.web.page import Page
+from explorer_app.web.pages import PAGES
+from explorer_app.web.pages.overview.captured import captured_facts
+from explorer_app.web.pages.overview.step_times import steps_card
+from explorer_app.web.slowest import slowest
+from trace_format import CATEGORIES, Trace, TraceBuilder
+
+TRACES = {"three steps": constructed.three_steps, "hostile": constructed.hostile, "empty": constructed.empty}
+
+
+def components(node: Any) -> Iterator[Component]:
+    if isinstance(node, (list, tuple)):
+        for part in node:
+            yield from components(part)
+    elif isinstance(node, Component):
+        yield node
+        for name in node._prop_names:
+            yield from components(getattr(node, name, None))
+
+
+def graphs(node: Any) -> list[dict[str, Any]]:
+    """The properties of all graphs, those that the browser is still to make included."""
+    found = []
+    for component in components(node):
+        if isinstance(component, dcc.Graph):
+            found.append(component.to_plotly_json()["props"])
+        data = getattr(component, "data", None)
+        if isinstance(data, dict) and data.get("type") == "Graph":
+            found.append(data["props"])
+    return found
+
+
+def text_of(node: Any) -> str:
+    if isinstance(node, (list, tuple)):
+        return " ".join(map(text_of, node))
+    if isinstance(node, Component):
+        return text_of(getattr(node, "children", None))
+    return "" if node is None else str(node)
+
+
+@pytest.fixture(params=TRACES)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return TRACES[request.param]()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_page_draws_every_trace_under_its_question(page: Page, trace: Trace) -> None:
+    drawn = shell.page_in_shell(page, page.layout(trace))
+    headings = [c.children for c in components(drawn) if type(c).__name__ == "H1"]
+    assert headings == [page.question]
+    assert page.question.endswith("?")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_chart_offers_to_send_data_anywhere(page: Page, trace: Trace) -> None:
+    for graph in graphs(page.layout(trace)):
+        config = graph["config"]
+        assert config["showSendToCloud"] is False
+        assert config["plotlyServerURL"] == ""
+        assert config["displaylogo"] is False
+
+
+def test_the_walk_over_layouts_finds_the_charts() -> None:
+    trace = constructed.three_steps()
+    found = {page.name: len(graphs(page.layout(trace))) for page in PAGES}
+    assert found == {"Overview": 1, "Timeline": 0, "Hotspots": 0, "Memory": 1}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_component_takes_text_for_markup(page: Page) -> None:
+    for component in components(page.layout(constructed.hostile())):
+        assert not isinstance(component, (dcc.Markdown, dcc.ConfirmDialog))
+        assert getattr(component, "dangerously_allow_html", None) is None
+        assert getattr(component, "dangerously_allow_code", None) is None
+
+
+def test_paths_and_names_are_distinct_and_the_first_page_is_at_the_root() -> None:
+    assert PAGES[0].path == "/"
+    assert len({page.path for page in PAGES}) == len({page.name for page in PAGES}) == len(PAGES)
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    app = create_app(constructed.three_steps(), title="three steps")
+    index = app.server.test_client().get("/").get_data(as_text=True)
+    assert "//" not in index.replace("http://www.w3.org", "").split("<body>")[0].replace("/assets//", "")
+    assert app.scripts.config.serve_locally
+    assert app.css.config.serve_locally
+
+
+@pytest.mark.parametrize("title", ["<script>alert(1)</script>", "</title><script>alert(1)</script>", "a & b.json"])
+def test_a_file_name_is_text_in_the_served_page(title: str) -> None:
+    app = create_app(constructed.empty(), title=title)
+    index = app.server.test_client().get("/").get_data(as_text=True)
+    assert "<script>alert" not in index
+
+
+def test_the_overview_says_what_a_clean_import_and_an_unclean_one_did() -> None:
+    unclean = text_of(shell.layout(constructed.three_steps(), title="t", pages=PAGES))
+    assert "Of the file's 30 events, 2 left out and 1 repaired." in unclean
+    clean = text_of(shell.layout(constructed.empty(), title="t", pages=PAGES))
+    assert "left out" not in clean
+
+
+def test_a_simulated_track_is_announced_on_every_page() -> None:
+    builder = TraceBuilder()
+    builder.track("Tensor", kind="engine", simulated=1)
+    assert "simulated, not measured" in text_of(shell.layout(builder.finish(), title="t", pages=PAGES))
+    assert "simulated" not in text_of(shell.layout(constructed.empty(), title="t", pages=PAGES))
+
+
+def test_a_page_that_fails_says_so_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = Page(path="/hotspots", name="Hotspots", question="Which?", layout=lambda trace: 1 / 0)
+    monkeypatch.setattr("explorer_app.web.app.PAGES", (PAGES[0], failing))
+    client = create_app(constructed.three_steps(), title="t").server.test_client()
+
+    def show(path: str) -> str:
+        body = {
+            "output": "np-page.children", "outputs": {"id": "np-page", "property": "children"},
+            "inputs": [{"id": "np-url", "property": "pathname", "value": path}], "changedPropIds": ["np-url.pathname"],
+        }  # fmt: skip
+        return client.post("/_dash-update-component", json=body).get_data(as_text=True)
+
+    assert "could not be worked out" in show("/hotspots")
+    assert "ZeroDivisionError" not in show("/hotspots")
+    assert "Where does the time of a step go?" in show("/")
+    assert "There is no such page" in show("/elsewhere")
+
+
+def test_what_is_unknown_about_a_capture_is_a_dash() -> None:
+    facts = dict(captured_facts(constructed.empty()))
+    assert facts == {
+        "Host": "–", "Process": "–", "Ranks": "–", "Device": "–", "PyTorch": "–", "Started": "–", "Events": "0",
+        "Recorded": "–", "Recorded by": "–",
+    }  # fmt: skip
+
+
+def test_facts_of_a_capture_come_from_wherever_the_trace_says_them() -> None:
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread")
+    builder["slices"].append(ts_ns=[1_700_000_000_000_000_000], dur_ns=[5], track=track, name=builder.string("op"))
+    source = {"format": "trace-event-json", "producer": "torch.profiler (Kineto)", "clock": "unix", "torch": "2.9"}
+    devices = [{"name": "A100"}, {"name": "A100"}, {"name": "T4"}]
+    builder.metadata.update(
+        rank=3,
+        world_size=8,
+        recording={"asked": {"with_stack": True, "with_flops": False}, "turned_on": ["record_shapes"]},
+        sources=[source],
+        source_metadata={"host_name": "gpu-7", "deviceProperties": devices},
+    )
+    facts = dict(captured_facts(builder.finish()))
+    assert facts["Host"] == "gpu-7"
+    assert facts["Ranks"] == "rank 3 of 8"
+    assert facts["Device"] == "2 × A100, T4"
+    assert facts["PyTorch"] == "2.9"
+    assert facts["Started"] == "2023-11-14 22:13:20 UTC"  # 1.7e9 seconds after the epoch
+    assert facts["Recorded"] == "shapes, stacks; turned on by the capture: shapes"
+    assert facts["Source"] == "trace-event-json, from torch.profiler (Kineto), unix clock"
+
+
+def test_a_link_to_a_slice_shows_it_with_a_margin_and_selects_it() -> None:
+    assert timeline_href(1000, 2000, slice_id=7) == "/timeline?t0=900&t1=2100&slice=7"
+    assert timeline_href(1000, 1001) == "/timeline?t0=999&t1=1002"
+    assert slice_href(constructed.empty(), -1) == ""
+
+
+def test_the_slowest_call_is_the_longest_of_its_name_side_and_category() -> None:
+    trace = constructed.three_steps()
+    row = slowest(trace, "gemm_kernel", by="name", side="device", category="compute")
+    assert int(trace.slices.dur_ns[row]) == 7_000_000
+    assert slowest(trace, "gemm_kernel", by="name", side="host") == -1
+    assert slowest(trace, "host_op", by="category", side="host") == int(trace.slices.dur_ns.tolist().index(4_000_000))
+
+
+@pytest.mark.parametrize(
+    ("largest", "ticks"),
+    [
+        (12.0, [0, 2.5, 5, 7.5, 10, 12.5]),  # up to 12.6
+        (0.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (4e9, [0, 1e9, 2e9, 3e9, 4e9]),  # up to 4.2e9, a sixth of it is 0.7e9
+    ],
+)
+def test_an_axis_has_round_ticks(largest: float, ticks: list[float]) -> None:
+    axis = value_axis(largest, lambda value: f"{value:.2f} ms")
+    assert axis["tickvals"] == pytest.approx(ticks)
+    assert axis["ticktext"][0] == "0"
+    assert axis["range"][1] >= largest
+
+
+def test_ticks_are_written_without_zeros_that_say_nothing() -> None:
+    assert value_axis(4.0, lambda value: f"{value:.2f} ms")["ticktext"] == ["0", "1 ms", "2 ms", "3 ms", "4 ms"]
+    assert value_axis(400.0, lambda value: f"{value:.0f} ms")["ticktext"] == [
+        "0",
+        "100 ms",
+        "200 ms",
+        "300 ms",
+        "400 ms",
+    ]
+
+
+def test_text_in_charts_is_no_markup() -> None:
+    assert plain("<a href='x'>&</a>") == "&lt;a href='x'&gt;&amp;&lt;/a&gt;"
+
+
+def test_a_long_run_is_drawn_as_a_line_that_keeps_its_longest_step() -> None:
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread")
+    dur_ns = np.full(50_000, 1000)
+    dur_ns[12_345] = 9000
+    builder["slices"].append(
+        ts_ns=constructed.START_NS + np.r_[0, np.cumsum(dur_ns)[:-1]], dur_ns=dur_ns, track=track,
+        name=builder.pool.strings.ids(f"ProfilerStep#{n}" for n in range(50_000)),
+        category=CATEGORIES.index("annotation"),
+    )  # fmt: skip
+    (graph,) = graphs(steps_card(builder.finish()))
+    (curve,) = graph["figure"]["data"]
+    assert curve["type"] == "scatter"
+    assert len(curve["x"]) <= 2000
+    assert curve["y"][curve["x"].index(12_345)] == 9000
