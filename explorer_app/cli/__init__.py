@@ -1,0 +1,1 @@
+"""The `neuron-explorer` command: it knows argv and paths; what it shows is written by the reporters."""

@@ -1,0 +1,34 @@
+"""`neuron-explorer convert IN OUT`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from explorer_app.cli.command import Command
+from explorer_app.cli.opening import open_trace
+from explorer_app.cli.progress import Progress
+from trace_format.errors import TraceFileError
+
+
+@click.command(cls=Command)
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
+def convert(*, source: Path, target: Path, force: bool) -> None:
+    """Write a trace as .pb, .json or .json.gz: OUT's suffix."""
+    from trace_format.exporters import SUFFIXES, export_file
+
+    # said now, not after minutes of reading
+    if not target.name.lower().endswith(SUFFIXES):
+        raise click.BadParameter(f"{target.name!r} ends in none of {', '.join(SUFFIXES)}", param_hint="OUT")
+    if target.exists() and not force:
+        raise TraceFileError("exists already; choose another name, or overwrite it with --force", path=target)
+    trace = open_trace([source])
+    with Progress(f"writing {target.name}"):
+        export_file(trace, target, force=force)
+    from explorer_app import format as fmt
+    from explorer_app.reporters.visible import visible
+
+    click.echo(f"wrote {visible(str(target))}: {fmt.size(target.stat().st_size)}", err=True)

@@ -1,0 +1,27 @@
+"""Opening the trace that a command was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from explorer_app.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from trace_format import Trace
+
+
+def open_trace(paths: Sequence[Path]) -> Trace:
+    """The trace at `paths`: one file, or the ranks of one job. Raises what `neuron_profile.load` raises."""
+    from neuron_profile import load
+
+    with Progress(f"reading {title_of(paths)}") as progress:
+        return load(paths[0] if len(paths) == 1 else paths, progress=progress)
+
+
+def title_of(paths: Sequence[Path]) -> str:
+    """What to call these paths: the last two parts of the first, as "run7/trace.pb", and how many more there are."""
+    first = paths[0].absolute()
+    name = "/".join(first.parts[-2:]) if first.name == "trace.pb" else first.name or str(first)
+    return name if len(paths) == 1 else f"{name} and {len(paths) - 1} more"

@@ -1,0 +1,23 @@
+"""`neuron-explorer PATH...`: look at a trace in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from explorer_app.cli.command import Command
+from explorer_app.cli.opening import open_trace, title_of
+from explorer_app.cli.serving import LOOPBACK, serve_trace
+
+
+@click.command(cls=Command)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--host", default=LOOPBACK, show_default=True, metavar="H", help="Address to serve on.")
+@click.option(
+    "--port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port to serve on; 0, the default, is any."
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+def serve(*, paths: tuple[Path, ...], host: str, port: int, no_browser: bool) -> None:
+    """Serve the web interface for a trace and open it in the browser."""
+    serve_trace(open_trace(paths), title=title_of(paths), host=host, port=port, browser=not no_browser)

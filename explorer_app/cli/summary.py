@@ -1,0 +1,30 @@
+"""`neuron-explorer summary PATH`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from explorer_app.cli.command import Command
+from explorer_app.cli.opening import open_trace
+
+
+@click.command(cls=Command)
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def summary(*, path: Path, as_json: bool) -> None:
+    """Print the numbers of a trace on one screen."""
+    trace = open_trace([path])
+    from neuron_profile.analysis import summarize
+
+    found = summarize(trace)
+    if as_json:
+        from explorer_app.reporters.json_text import write_json
+
+        write_json(found.to_dict(), sys.stdout)
+    else:
+        from explorer_app.reporters.summary import report_summary
+
+        report_summary(found, sys.stdout)

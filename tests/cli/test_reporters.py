@@ -1,0 +1,72 @@
+"""What the reporters write to a stream."""
+
+from __future__ import annotations
+
+import io
+
+from command_line import small_trace
+
+from explorer_app.reporters.hotspots import report_hotspots
+from explorer_app.reporters.import_report import report_import
+from explorer_app.reporters.summary import report_summary
+from neuron_profile.analysis import hotspots, summarize
+from trace_format import ImportReport, TraceBuilder
+
+
+def text(report: object, *args: object) -> str:
+    stream = io.StringIO()
+    assert callable(report)
+    report(*args, stream)
+    return stream.getvalue()
+
+
+def test_a_blank_line_divides_the_device_from_the_host() -> None:
+    lines = [line.split() for line in text(report_hotspots, hotspots(small_trace())).splitlines()]
+    assert lines == [
+        ["name", "category", "count", "total", "self", "mean", "max", "share"],
+        ["gemm", "compute", "1", "40", "ns", "40", "ns", "40", "ns", "40", "ns", "100", "%"],
+        [],
+        ["aten::mm", "host_op", "1", "60", "ns", "60", "ns", "60", "ns", "60", "ns", "100", "%"],
+    ]
+
+
+def test_a_long_name_is_cut_and_the_numbers_are_whole() -> None:
+    lines = text(report_hotspots, hotspots(small_trace("k" * 500))).splitlines()
+    assert all(len(line) <= 120 for line in lines)
+    (cut,) = (line for line in lines if line.startswith("kkk"))
+    assert "…" in cut
+    assert cut.rstrip().endswith("%")
+
+
+def test_a_trace_without_work_says_so() -> None:
+    assert text(report_hotspots, hotspots(TraceBuilder().finish())) == "no work in this trace\n"
+    assert "no events" in text(report_summary, summarize(TraceBuilder().finish()))
+
+
+def test_the_summary_tells_peak_memory_and_what_it_leaves_out() -> None:
+    builder = TraceBuilder()
+    for rank in (0, 1):
+        track = builder.track(f"rank {rank}", kind="host_thread", rank=rank)
+        total = [2_000_000, 3_000_000] if rank == 0 else [-1, -1]
+        builder["memory"].append(
+            ts_ns=[1, 2], device=builder.string("cuda:0"), delta_bytes=[500, 1_000_000], total_bytes=total, track=track
+        )
+    shown = text(
+        report_summary, summarize(builder.finish(metadata={"device_model": "trn2", "rank": 0, "world_size": 2}))
+    )
+    # rank 1 recorded no totals: 500 and then 1,000,500 bytes
+    assert "3.00 MB on rank 0 cuda:0; 1.00 MB on rank 1 cuda:0, since the start of the trace" in shown
+    assert "trn2" in shown
+    assert "rank 0 of 2" in shown
+    assert "Steps" not in shown
+
+
+def test_the_import_report_counts_by_cause_most_frequent_first() -> None:
+    report = ImportReport(source_events=1_000_000)
+    report.left_out.update({"without a time": 3, "of an unknown phase": 20})
+    report.repaired["ended before it began"] = 2
+    lines = [line.strip() for line in text(report_import, report).splitlines() if line.strip()]
+    assert lines[0] == "kept 999,977 of 1,000,000 source events, left out 23, repaired 2"
+    assert [line.split("  ")[0] for line in lines[1:]] == [
+        "Left out", "cause", "of an unknown phase", "without a time", "Repaired", "cause", "ended before it began",
+    ]  # fmt: skip
