@@ -10,6 +10,7 @@ from neuron_profile.analysis.labels import GROUPINGS
 from neuron_profile.analysis.memory import memory_timeline
 from neuron_profile.analysis.range_summary import range_summary
 from neuron_profile.analysis.records import records
+from neuron_profile.analysis.slowest import slowest
 from neuron_profile.analysis.steps import WHOLE_WINDOW, steps
 from neuron_profile.analysis.summary import Summary, summarize
 
@@ -24,6 +25,7 @@ __all__ = [
     "movers",
     "range_summary",
     "records",
+    "slowest",
     "steps",
     "summarize",
     "time_by_category",

@@ -20,7 +20,7 @@ def bytes_moved(trace: Trace) -> pd.DataFrame:
     launched work on a device are divided among that work, by duration.
 
     Columns: slice (row of the slice during which the bytes moved), name (of the operator, or of the slice where
-    the record is its own), bytes, estimated (from shapes).
+    the record is its own), bytes, estimated (from shapes), side ("device" or "host").
     `attrs`: estimated_bytes, generic_bytes (of those, by the rule for operators without a formula, or with assumed
     element types), unplaced_bytes (of operators whose work on the device was not recorded; not in the rows),
     implausible_bytes (not in the rows: the rule for unknown operators asks for more than any memory moves).
@@ -34,6 +34,7 @@ def bytes_moved(trace: Trace) -> pd.DataFrame:
             "name": pd.Series(names[moved.name], dtype=object),
             "bytes": moved.bytes,
             "estimated": moved.estimated,
+            "side": np.array((*SIDES, ""), dtype=object)[side_of_slices(trace)[moved.slice]],
         }
     )
     frame.attrs.update(coverage(moved))

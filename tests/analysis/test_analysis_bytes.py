@@ -144,7 +144,7 @@ def test_a_trace_that_tells_of_no_bytes_gives_empty_frames() -> None:
     script = Script()
     script.add(script.track(), "aten::mm", "host_op", 0, 10)
     for trace in (TraceBuilder().finish(), script.trace()):
-        assert list(bytes_moved(trace).columns) == ["slice", "name", "bytes", "estimated"]
+        assert list(bytes_moved(trace).columns) == ["slice", "name", "bytes", "estimated", "side"]
         assert list(movers(trace).columns) == [
             "name", "count", "bytes", "dur_ns", "bytes_per_s", "estimated_ratio", "side",
         ]  # fmt: skip

@@ -96,5 +96,5 @@ def test_every_analysis_takes_a_trace_with_tracks_but_no_slices(function: Callab
 def test_the_public_names_are_these() -> None:
     assert analysis.__all__ == [
         "GROUPINGS", "WHOLE_WINDOW", "Summary", "bandwidth", "bytes_moved", "hotspots", "memory_timeline", "movers",
-        "range_summary", "records", "steps", "summarize", "time_by_category",
+        "range_summary", "records", "slowest", "steps", "summarize", "time_by_category",
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from explorer_app.web.page import Page
 from explorer_app.web.pages import PAGES
 from explorer_app.web.pages.overview.captured import captured_facts
 from explorer_app.web.pages.overview.step_times import steps_card
-from explorer_app.web.slowest import slowest
+from neuron_profile.analysis import slowest
 from trace_format import CATEGORIES, Trace, TraceBuilder
 
 TRACES = {"three steps": constructed.three_steps, "hostile": constructed.hostile, "empty": constructed.empty}

@@ -25,8 +25,8 @@ from explorer_app.web.links import slice_href
 from explorer_app.web.message import banner
 from explorer_app.web.numbers import once
 from explorer_app.web.page import Page
-from explorer_app.web.slowest import slowest
 from neuron_profile import analysis
+from neuron_profile.analysis import slowest
 from trace_format import Trace
 
 _GROUPINGS: Final = {

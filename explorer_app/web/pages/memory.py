@@ -30,7 +30,6 @@ from explorer_app.web.page import Page
 from explorer_app.web.theme import category_color
 from explorer_app.web.time_panels import Curve, Panel, time_panels
 from neuron_profile import analysis
-from neuron_profile.analysis.sides import SIDES, side_of_slices
 from trace_format import Trace
 
 _BINS: Final = 500
@@ -188,8 +187,7 @@ def _slice_of_mover(trace: Trace, row_id: str) -> int:
     if number < 0:
         return -1
     name, side = movers["name"].iloc[number], movers["side"].iloc[number]
-    on_side = side_of_slices(trace)[moved["slice"].to_numpy()] == SIDES.index(side)
-    theirs: pd.DataFrame = moved[(moved["name"].to_numpy(object) == name) & on_side]
+    theirs: pd.DataFrame = moved[(moved["name"] == name) & (moved["side"] == side)]
     return int(theirs["slice"].iloc[int(np.argmax(theirs["bytes"].to_numpy()))])
 
 

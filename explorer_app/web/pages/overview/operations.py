@@ -11,10 +11,10 @@ from explorer_app.web.card import card
 from explorer_app.web.links import slice_href
 from explorer_app.web.message import empty
 from explorer_app.web.numbers import once
-from explorer_app.web.slowest import slowest
 from explorer_app.web.table import category_mark, share_bar, table, with_title
 from explorer_app.web.theme import category_color
 from neuron_profile import analysis
+from neuron_profile.analysis import slowest
 from trace_format import Trace
 
 _TOP: Final = 10
