@@ -22,7 +22,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 demo: setup
-	$(BIN)/neuron-explorer demo --force
+	$(BIN)/neuron-explorer demo
 
 # The browser tests drive Debian's chromium; NPROF_APT=1 lets make install it.
 browser:
@@ -61,4 +61,4 @@ test-torch:
 	build/torch-$(VERSION)/bin/python -m pytest tests/capture
 
 clean:
-	rm -rf $(VENV) build dist demo_output profile_output
+	rm -rf $(VENV) build dist profile_output
