@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from trace_format import wire
 from trace_format.encoding import ColumnError, decode_column
+from trace_format.limits import BLOCK_ROWS
 from trace_format.proto import trace_pb2 as pb
 from trace_format.tables import BY_TRACK
 
 Array = np.ndarray
 
 _NEVER = np.iinfo(np.int64).max
+_LAST_ROW = 2**62
+_MOST_TABLES = 256
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,10 @@ def _from_index(data: wire.Buffer, record: wire.Record) -> Catalogue | None:
         return None
     if len(table) and int(table.max()) >= len(index.table_names):
         return None
+    if len(set(index.table_names)) < len(index.table_names) or len(index.table_names) > _MOST_TABLES:
+        return None
+    if len(rows) and not 0 < int(rows.min()) <= int(rows.max()) <= BLOCK_ROWS:
+        return None
     first_row = np.zeros(len(table), np.int64)
     for number in range(len(index.table_names)):
         blocks = np.flatnonzero(table == number)
@@ -100,6 +108,7 @@ def _by_walking(data: wire.Buffer, *, cut: bool) -> Catalogue:
     records: list[tuple[int, int, int]] = []
     names: list[str] = []
     blocks: list[tuple[int, ...]] = []
+    following: dict[int, int] = {}  # the row that each table goes on with at the earliest
     for record in wire.walk(data):
         if record.field == wire.INDEX:
             continue
@@ -108,8 +117,9 @@ def _by_walking(data: wire.Buffer, *, cut: bool) -> Catalogue:
             continue
         if record.field == wire.BLOCKS:
             entry = _block_entry(message, names)
-            if entry is None:
+            if entry is None or entry.first_row < following.get(entry.table, 0):
                 continue
+            following[entry.table] = entry.first_row + entry.rows
             blocks.append((len(records), *entry))
         records.append((record.field, record.offset, record.end - record.offset))
     field, offset, size = np.array(records, np.int64).reshape(-1, 3).T
@@ -117,16 +127,29 @@ def _by_walking(data: wire.Buffer, *, cut: bool) -> Catalogue:
     return Catalogue(field, offset, size, at, tuple(names), table, first_row, rows, track, ts_min, ts_max, False, cut)
 
 
-def _block_entry(message: bytes, names: list[str]) -> tuple[int, int, int, int, int, int] | None:
-    """Table, first row, rows, track, first start and last end of a block, None where it cannot be read."""
+class _BlockEntry(NamedTuple):
+    table: int
+    first_row: int
+    rows: int
+    track: int
+    ts_min: int
+    ts_max: int
+
+
+def _block_entry(message: bytes, names: list[str]) -> _BlockEntry | None:
+    """What an index would say about a block, None where it cannot be read. Adds its table to `names`."""
     try:
         block = pb.Block.FromString(message)
         columns = {column.name: column for column in block.columns}
+        if not 0 < block.rows <= BLOCK_ROWS or block.first_row > _LAST_ROW:
+            return None
         if block.table not in names:
+            if len(names) == _MOST_TABLES:
+                return None
             names.append(block.table)
         table = names.index(block.table)
         if block.table not in BY_TRACK:
-            return table, block.first_row, block.rows, 0, 0, 0
+            return _BlockEntry(table, block.first_row, block.rows, 0, 0, 0)
         ts, track = np.zeros(block.rows, np.int64), np.zeros(1, np.uint32)
         if "ts_ns" in columns:
             decode_column(columns["ts_ns"], ts)
@@ -140,4 +163,4 @@ def _block_entry(message: bytes, names: list[str]) -> tuple[int, int, int, int, 
             ts_max = _NEVER if bool((dur < 0).any()) else int((ts + dur).max())
     except (DecodeError, ColumnError):
         return None
-    return table, block.first_row, block.rows, int(track[0]), int(ts[0]), ts_max
+    return _BlockEntry(table, block.first_row, block.rows, int(track[0]), int(ts[0]), ts_max)

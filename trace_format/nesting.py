@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def nest(track: Array, ts_ns: Array, dur_ns: Array) -> Nesting:
     order = None if _is_sorted(track) else np.argsort(track, kind="stable")
     if order is not None:
         track, ts_ns, dur_ns = track[order], ts_ns[order], dur_ns[order]
-    end_ns, start, end = _on_one_axis(track, ts_ns, dur_ns)
+    end_ns, start, end = on_one_axis(track, ts_ns, dur_ns)
     depth, parent = _by_counting(start, end)
     crossed = _crossed_clusters(depth, parent, end)
     self_ns = _self_time(parent, np.asarray(dur_ns))
@@ -55,11 +55,19 @@ def nest(track: Array, ts_ns: Array, dur_ns: Array) -> Nesting:
     return Nesting(depth, parent, self_ns)
 
 
+def has_circle(parent: Array) -> bool:
+    """Whether going from row to parent never ends somewhere."""
+    up = parent
+    for _ in range(len(parent).bit_length()):  # each round doubles how far up it is from the row itself
+        up = np.where(up >= 0, up[up], -1)
+    return bool((up >= 0).any())
+
+
 def _is_sorted(values: Array) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-def _on_one_axis(track: Array, ts_ns: Array, dur_ns: Array) -> tuple[Array, Array, Array]:
+def on_one_axis(track: Array, ts_ns: Array, dur_ns: Array) -> tuple[Array, Array, Array]:
     """End times, and starts and ends with the tracks laid one behind the other: no two share a moment."""
     new_track = np.r_[True, track[1:] != track[:-1]]
     first = np.flatnonzero(new_track)
@@ -134,28 +142,24 @@ def _by_stack(first: int, last: int, ts_ns: Array, end_ns: Array, depth: Array, 
     lines, parents = [0] * len(starts), [-1] * len(starts)
     own = [e - s for s, e in zip(starts, ends, strict=True)]
     covered = starts.copy()  # up to where the children of each row cover it so far
-    still_open: list[int] = []  # rows, in order of start
-    nested = True  # each open row lies in the one before it
+    around_next: list[int] = []  # open rows that a later one may lie in: each starts after, and ends before, the last
+    to_close: list[tuple[int, int]] = []  # (end, row) of the open rows, a heap
+    taken = 0  # a bit for each line that an open row is on
     for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        if nested:
-            while still_open and ends[still_open[-1]] <= start:
-                still_open.pop()
-            around = still_open[-1] if still_open else -1
-            nested = around < 0 or ends[around] >= end
-            line = lines[around] + 1 if around >= 0 else 0
-        if not nested:
-            still_open = [other for other in still_open if ends[other] > start]
-            around = next((other for other in reversed(still_open) if ends[other] >= end), -1)
-            line = lines[around] + 1 if around >= 0 else 0
-            taken = {lines[other] for other in still_open}
-            while line in taken:
-                line += 1
+        while to_close and to_close[0][0] <= start:
+            taken ^= 1 << lines[heappop(to_close)[1]]
+        while around_next and (ends[around_next[-1]] <= start or ends[around_next[-1]] < end):
+            around_next.pop()
+        around = around_next[-1] if around_next else -1
+        line = lines[around] + 1 if around >= 0 else 0
+        free = ~(taken >> line)
+        line += (free & -free).bit_length() - 1
         lines[row], parents[row] = line, first + around if around >= 0 else -1
         if end > start:
-            still_open.append(row)
+            taken |= 1 << line
+            heappush(to_close, (end, row))
+            around_next.append(row)
             if around >= 0:
                 own[around] -= max(0, end - max(start, covered[around]))
                 covered[around] = max(end, covered[around])
-        if not nested:
-            nested = all(ends[inner] <= ends[outer] for outer, inner in pairwise(still_open))
     depth[first:last], parent[first:last], self_ns[first:last] = lines, parents, own

@@ -87,11 +87,17 @@ class Pool:
         return tuple(self.strings[frame] for frame in self.stacks[stack])
 
     def args(self, arg_set: int) -> dict[str, Any]:
-        """An argument set as a new dict; empty for id 0."""
+        """An argument set as a new dict; empty for id 0, and for what a damaged file has in place of an object."""
         text = self.arg_sets[arg_set]
-        if not text:
-            return {}
         try:
-            return dict(msgspec.json.decode(text))
-        except msgspec.DecodeError:  # a lone surrogate, which msgspec refuses and the standard library keeps
-            return dict(json.loads(text.decode("utf-8", "surrogatepass")))
+            found = msgspec.json.decode(text) if text else {}
+        except (msgspec.DecodeError, RecursionError):
+            found = self._args_with_surrogates(text)
+        return found if isinstance(found, dict) else {}
+
+    def _args_with_surrogates(self, text: bytes) -> Any:
+        """What msgspec refuses for a lone surrogate; the standard library keeps those."""
+        try:
+            return json.loads(text.decode("utf-8", "surrogatepass"))
+        except (ValueError, RecursionError):
+            return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -16,10 +16,13 @@ from google.protobuf.message import DecodeError
 
 from trace_format import wire
 from trace_format.catalogue import Catalogue, catalogue_of
-from trace_format.columns import Meaning, constant_column, is_constant
+from trace_format.columns import constant_column
+from trace_format.consistency import contradiction
 from trace_format.encoding import DTYPES, ColumnError, bits_of, constant_value, decode_column, decompress, from_bits
 from trace_format.errors import DamagedFileError, LimitExceededError, TraceFileError, UnsupportedFormatError
 from trace_format.limits import BLOCK_ROWS, Limits
+from trace_format.losses import events_lost, refer_to_kept
+from trace_format.metadata import checked
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
 from trace_format.report import ImportReport
@@ -32,6 +35,9 @@ _LOST_ROWS = "rows in damaged or missing blocks of the file"
 _LOST_TARGET = "reference to a slice in a damaged or missing block of the file"
 _CUT_SHORT = "file cut short: opened up to its last whole block"
 _NO_INDEX = "damaged index: rebuilt from the records"
+# What a row takes later at least, whether its columns are stored or not; nesting slices needs several columns at once.
+_BYTES_PER_ROW = {"slices": 128}
+_BYTES_PER_VALUE = 64  # what Python needs for an object and its place in a list
 # Tables whose row numbers others hold; those that refer to slices are mended instead.
 _REFERRED_TO = {"tracks", "neffs"}
 
@@ -53,10 +59,12 @@ class TraceReader:
     - `metadata`, `report`: as in `Trace`; the report counts what could not be read so far.
     - `pool`: the interned values.
     - `row_counts`: rows of each table, by name.
+    - `is_whole`: whether nothing was found damaged or missing so far.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, limits: Limits | None = None) -> None:
         self.path = path
+        self.is_whole = True
         self._limits = limits or Limits()
         self._data = _mapped(path)
         try:
@@ -78,7 +86,9 @@ class TraceReader:
     def trace(self) -> Trace:
         """The whole trace. Rows lost with damaged blocks are counted, and what referred to them refers to none."""
         report = ImportReport(self.report.source_events, self.report.left_out.copy(), self.report.repaired.copy())
-        tables = {name: self.table(name) for name in self.row_counts}
+        budget = self._budget(self._limits.decoded_bytes)
+        blocks_of = self._catalogue.blocks_of
+        tables = {name: self._decode(name, blocks_of(name), None, budget) for name in self.row_counts}
         lost: dict[str, int] = {}
         for name in self._expected_rows.keys() | self.row_counts.keys():
             missing = max(self._expected_rows.get(name, 0), self.row_counts.get(name, 0)) - len(tables.get(name, ()))
@@ -87,13 +97,16 @@ class TraceReader:
         for name in _REFERRED_TO & tables.keys():
             if tables[name].ids is not None:
                 raise self._damaged(f"rows of {name} are lost, which others refer to; take another copy of the file")
-        report.lose(_LOST_ROWS, sum(missing for name, missing in lost.items() if name != "tracks"))
+        self.is_whole = self.is_whole and not lost
+        report.lose(_LOST_ROWS, events_lost(lost, tables, report.kept))
         if "slices" in lost:
-            dangling = _refer_to_kept(tables, self.row_counts.get("slices", 0))
+            dangling = refer_to_kept(tables)
             report.repaired[_LOST_TARGET] += dangling
         for name in lost.keys() & tables.keys():
             tables[name].ids = None
-        self._check_references(tables)
+        problem = contradiction(tables, self.pool)
+        if problem:
+            raise self._damaged(problem)
         records = np.flatnonzero(np.isin(self._catalogue.field, wire.LATER_FIELDS))
         later = [(int(self._catalogue.field[i]), self._message(i, "a later record")) for i in records.tolist()]
         return Trace.of(self.pool, tables, metadata=self.metadata, report=report, later_records=tuple(later))
@@ -122,11 +135,13 @@ class TraceReader:
         if name in BY_TRACK and tracks is not None:
             blocks = blocks[np.isin(self._catalogue.track[blocks], np.fromiter(tracks, np.int64))]
         if name not in BY_TRACK or window_ns is None:
-            return self._decode(name, blocks, wanted)
+            return self._decode(name, blocks, wanted, self._budget(self._limits.decoded_bytes))
         first, last = window_ns
         blocks = blocks[(self._catalogue.ts_min[blocks] < last) & (self._catalogue.ts_max[blocks] >= first)]
         times = {"ts_ns"} | ({"dur_ns"} if name == "slices" else set())
-        table = self._decode(name, blocks, None if wanted is None else wanted | times)
+        table = self._decode(
+            name, blocks, None if wanted is None else wanted | times, self._budget(self._limits.decoded_bytes)
+        )
         inside = (table.ts_ns >= first) & (table.ts_ns < last)
         if name == "slices":
             inside |= (table.ts_ns < first) & ((table.dur_ns < 0) | (table.ts_ns + table.dur_ns > first))
@@ -140,15 +155,16 @@ class TraceReader:
         self._catalogue: Catalogue = catalogue_of(self._view)
         self.metadata, self.report, self._expected_rows = self._read_metadata()
         if not self._catalogue.complete:
+            self.is_whole = False
             self.report.repaired[_CUT_SHORT if self._catalogue.cut else _NO_INDEX] += 1
         self.row_counts = {name: self._catalogue.row_count(name) for name in self._catalogue.table_names}
         for name, rows in self.row_counts.items():
             if rows > self._limits.rows:
                 raise self._over_limit(f"table {name!r} has {rows:,} rows", self._limits.rows)
-        self.pool = Pool()
-        self._read_values(wire.STRINGS, self.pool.strings, lambda raw: raw.decode("utf-8", "surrogatepass"))
-        self._read_values(wire.STACKS, self.pool.stacks, lambda raw: tuple(np.frombuffer(raw, "<u4").tolist()))
-        self._read_values(wire.ARG_SETS, self.pool.arg_sets, lambda raw: raw)
+        self.pool, budget = Pool(), self._budget(self._limits.pool_bytes)
+        self._read_values(wire.STRINGS, self.pool.strings, lambda raw: raw.decode("utf-8", "surrogatepass"), budget)
+        self._read_values(wire.STACKS, self.pool.stacks, self._frames, budget)
+        self._read_values(wire.ARG_SETS, self.pool.arg_sets, _utf8, budget)
 
     def _check_header(self) -> None:
         record = wire.record_at(self._view, wire.FIRST_RECORD)
@@ -180,14 +196,14 @@ class TraceReader:
             return {}, ImportReport(), {}
         try:
             message = pb.Metadata.FromString(self._message(int(records[-1]), "the metadata"))
-            metadata = msgspec.convert(json.loads(message.json or b"{}"), dict[str, Any])
+            metadata = checked(json.loads(message.json or b"{}"))
             expected = msgspec.json.decode(message.expected_rows or b"{}", type=dict[str, int])
             report = ImportReport.from_dict(msgspec.json.decode(message.report)) if message.report else ImportReport()
-        except (DecodeError, msgspec.MsgspecError, ValueError, KeyError, TypeError) as error:
+        except (DecodeError, msgspec.MsgspecError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._damaged(f"the metadata cannot be read ({error})") from error
         return metadata, report, expected
 
-    def _read_values(self, field: int, interned: Interned[V], decode: Callable[[bytes], V]) -> None:
+    def _read_values(self, field: int, interned: Interned[V], decode: Callable[[bytes], V], budget: _Budget) -> None:
         for record in np.flatnonzero(self._catalogue.field == field).tolist():
             what = "a chunk of interned values"
             offset = int(self._catalogue.offset[record])
@@ -196,6 +212,10 @@ class TraceReader:
                 size = max(chunk.raw_size, 4 * chunk.count)
                 if size > self._limits.record_bytes:
                     raise self._over_limit(f"{what} asks for {size:,} bytes", self._limits.record_bytes, offset)
+                size = chunk.raw_size + _BYTES_PER_VALUE * chunk.count
+                if size > budget.left:
+                    raise self._over_limit(f"{what} needs {size:,} bytes", budget.left, offset)
+                budget.left -= size
                 if chunk.first_id != len(interned) or len(interned) + chunk.count > self._limits.pool_values:
                     raise ColumnError("its ids do not continue those before")
                 lengths = np.frombuffer(decompress(chunk.lengths, chunk.codec, 4 * chunk.count), "<u4").astype(np.int64)
@@ -207,6 +227,12 @@ class TraceReader:
                 interned.extend(decode(data[a:b]) for a, b in zip(starts, ends.tolist(), strict=True))
             except (DecodeError, UnicodeDecodeError, ValueError) as error:
                 raise self._damaged(f"{what} cannot be read ({error})", offset) from error
+
+    def _frames(self, raw: bytes) -> tuple[int, ...]:
+        frames = tuple(np.frombuffer(raw, "<u4").tolist())
+        if frames and max(frames) >= len(self.pool.strings):
+            raise ColumnError("a stack has a frame that is no string of the file")
+        return frames
 
     def _block(self, number: int) -> pb.Block | None:
         """The block with this number, None where it is damaged."""
@@ -237,7 +263,7 @@ class TraceReader:
                 survey.values.add(constant_value(column))
         return np.array(intact, np.int64), found
 
-    def _decode(self, name: str, blocks: Array, wanted: set[str] | None) -> Table:
+    def _decode(self, name: str, blocks: Array, wanted: set[str] | None, budget: _Budget) -> Table:
         """The wanted columns of these blocks; damaged blocks are left out."""
         kind = TABLES.get(name, Table)
         intact, found = self._survey(blocks, wanted)
@@ -257,9 +283,10 @@ class TraceReader:
                 varying[column] = fill
             else:
                 data[column] = constant_column(from_bits(value, survey.dtype), total, survey.dtype)
-        size = total * sum(fill.dtype.itemsize for fill in varying.values())
-        if size > self._limits.decoded_bytes:
-            raise self._over_limit(f"table {name!r} needs {size:,} bytes", self._limits.decoded_bytes)
+        size = total * (_BYTES_PER_ROW.get(name, 16) + sum(fill.dtype.itemsize for fill in varying.values()))
+        if size > budget.left:
+            raise self._over_limit(f"table {name!r} needs {size:,} bytes", budget.left)
+        budget.left -= size
         data |= {column: np.empty(total, fill.dtype) for column, fill in varying.items()}
         at = 0
         for number, count in zip(intact.tolist(), rows.tolist(), strict=True):
@@ -276,6 +303,9 @@ class TraceReader:
             at += count
         return kind(data, self.pool, rows=total, ids=self._ids(name, intact))
 
+    def _budget(self, most: int) -> _Budget:
+        return _Budget(min(most, max(self._limits.always_bytes, len(self._view) * self._limits.expansion)))
+
     def _ids(self, name: str, intact: Array) -> Array | None:
         """The row numbers of the rows in these blocks, None where they are the whole table."""
         rows, first_row = self._catalogue.rows[intact], self._catalogue.first_row[intact]
@@ -283,29 +313,6 @@ class TraceReader:
         if total == self.row_counts.get(name, 0):
             return None
         return np.repeat(first_row - np.cumsum(rows) + rows, rows) + np.arange(total)
-
-    def _check_references(self, tables: Mapping[str, Table]) -> None:
-        """Raise DamagedFileError where a row refers to something the file does not have, or time runs backwards."""
-        sizes = {
-            Meaning.STRING: len(self.pool.strings), Meaning.STACK: len(self.pool.stacks),
-            Meaning.ARGS: len(self.pool.arg_sets),
-        }  # fmt: skip
-        for name, table in tables.items():
-            for column, values in table.stored().items():
-                spec = table.COLUMNS.get(column)
-                if spec is None or not len(values):
-                    continue
-                size = sizes.get(spec.meaning)
-                if spec.meaning is Meaning.ROW:
-                    size = len(tables.get(spec.references, ()))
-                elif spec.meaning is Meaning.CHOICE:
-                    size = len(spec.choices)
-                if size is not None and int(values[0] if is_constant(values) else values.max()) >= size:
-                    raise self._damaged(f"column {name}.{column} refers to something the file lacks")
-            if name in BY_TRACK and not is_constant(table.ts_ns):
-                same_track = table.track[1:] == table.track[:-1]
-                if bool((same_track & (table.ts_ns[1:] < table.ts_ns[:-1])).any()):
-                    raise self._damaged(f"the rows of {name} are not in order of time")
 
     def _unreadable(self, number: int, why: str) -> DamagedFileError:
         offset = int(self._catalogue.offset[self._catalogue.block_records[number]])
@@ -319,21 +326,17 @@ class TraceReader:
         return LimitExceededError(message, path=self.path, offset_bytes=offset)
 
 
-def _refer_to_kept(tables: dict[str, Table], rows: int) -> int:
-    """Make references to slices name the rows that are left, -1 for those that are not; return how many are not."""
-    moved = np.full(rows + 1, -1, np.int64)  # the last entry stands for every row that is not there
-    if "slices" in tables:
-        slices = tables["slices"]
-        moved[slice(len(slices)) if slices.ids is None else slices.ids] = np.arange(len(slices))
-    dangling = 0
-    for name, table in list(tables.items()):
-        data = table.stored()
-        for column in [c for c in data if c in table.COLUMNS and table.COLUMNS[c].references == "slices"]:
-            before = data[column]
-            data[column] = moved[np.where((before >= 0) & (before < rows), before, rows)]
-            dangling += int(((before >= 0) & (data[column] < 0)).sum())
-        tables[name] = type(table)(data, table.pool, rows=len(table), ids=table.ids)
-    return dangling
+def _utf8(raw: bytes) -> bytes:
+    """The same bytes. Raises UnicodeDecodeError where they are no text."""
+    raw.decode("utf-8", "surrogatepass")
+    return raw
+
+
+@dataclass
+class _Budget:
+    """How many bytes more may be asked for."""
+
+    left: int
 
 
 @dataclass

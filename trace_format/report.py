@@ -30,7 +30,8 @@ class ImportReport:
 
     def lose(self, cause: str, events: int) -> None:
         """Count events as left out that a report made earlier still counts as kept."""
-        self.left_out[cause] += events
+        if events:
+            self.left_out[cause] += events
         self.source_events = max(self.source_events, sum(self.left_out.values()))
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from trace_format.pool import Pool
 from trace_format.report import ImportReport
+from trace_format.spill import release
 from trace_format.tables import (
     TABLES,
     Collectives,
@@ -26,6 +27,8 @@ from trace_format.tables import (
     Tensors,
     Tracks,
 )
+
+_ROWS_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,8 @@ class Trace:
             if len(table):
                 starts.append(int(table.ts_ns.min()))
                 ends.append(int(table.ts_ns.max()))
-        if len(self.slices):
-            ends.append(int((self.slices.ts_ns + np.maximum(self.slices.dur_ns, 0)).max()))
+        ts, dur = self.slices.ts_ns, self.slices.dur_ns
+        for at in range(0, len(ts), _ROWS_AT_A_TIME):
+            ends.append(int((ts[at : at + _ROWS_AT_A_TIME] + np.maximum(dur[at : at + _ROWS_AT_A_TIME], 0)).max()))
+        release([ts, dur])
         return (min(starts), max(ends)) if starts else None

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,10 +15,11 @@ import numpy as np
 from trace_format import wire
 from trace_format.columns import Column, constant_column, is_constant
 from trace_format.encoding import Encoder
-from trace_format.errors import TraceFileError
+from trace_format.partial_file import PartialFile
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
 from trace_format.report import ImportReport
+from trace_format.spill import release
 from trace_format.tables import BY_TRACK, Table
 from trace_format.trace import Trace
 
@@ -30,6 +30,7 @@ CREATED_BY = "neuron-profile"
 # A block's rows, half of what the format allows: a time window decodes whole blocks, so smaller ones make it faster,
 # and larger ones make the file smaller (32 k rows cost 6 % over 64 k, and halve a 1 % window of 10 M events).
 _BLOCK_ROWS = 32_768
+_BLOCKS_BETWEEN_RELEASES = 32
 # What one record of interned values holds at most, before compression.
 _CHUNK_VALUES = 1 << 16
 _CHUNK_BYTES = 1 << 24
@@ -62,14 +63,7 @@ class TraceWriter:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, created_by: str = CREATED_BY) -> None:
-        self.path = Path(path)
-        if self.path.exists() and not force:
-            raise TraceFileError("exists already; choose another name, or overwrite with force (--force)", path=path)
-        self._partial = self.path.with_name(f"{self.path.name}.partial-{os.getpid()}")
-        try:
-            self._file = open(self._partial, "wb")  # noqa: SIM115 - closed by finish and abandon
-        except OSError as error:
-            raise TraceFileError(f"cannot be written ({error.strerror}); choose another place", path=path) from error
+        self._file = PartialFile(path, force=force)
         self._encoder = Encoder()
         self._index = pb.Index()
         self._offset = 0
@@ -116,7 +110,9 @@ class TraceWriter:
         """
         columns = table.stored()
         told = {n: v for n, v in columns.items() if not (n in table.COLUMNS and _says_nothing(v, table.COLUMNS[n]))}
-        for first, last in _runs(name, columns, len(table)):
+        for number, (first, last) in enumerate(_runs(name, columns, len(table)), 1):
+            if number % _BLOCKS_BETWEEN_RELEASES == 0:
+                release(columns.values())
             self._block(name, table.COLUMNS, told, _place(name, columns, first, last), first, last)
 
     def record(self, field: int, message: bytes) -> None:
@@ -132,24 +128,14 @@ class TraceWriter:
         at = self._offset
         self._put(wire.seal(wire.INDEX, self._index.SerializeToString()))
         self._put(wire.trailer(at))
-        try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._partial, self.path)
-        except OSError as error:
-            raise TraceFileError(f"cannot be finished ({error.strerror})", path=self.path) from error
+        self._file.finish()
 
     def abandon(self) -> None:
         """Remove what was written."""
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
+        self._file.abandon()
 
     def _put(self, data: bytes) -> None:
-        try:
-            self._file.write(data)
-        except OSError as error:
-            raise TraceFileError(f"cannot be written ({error.strerror}); is the disk full?", path=self.path) from error
+        self._file.write(data)
         self._offset += len(data)
 
     def _values(self, field: int, interned: Interned[V], encode: Callable[[V], bytes]) -> None:

@@ -130,7 +130,7 @@ def test_gzip_members_and_zstandard_are_unpacked_whatever_the_name(tmp_path: Pat
         assert load_text(tmp_path, data, "anything.bin").slices.text("name") == ["a", "b"]
 
 
-def test_durations_that_cannot_be_are_left_out_by_cause(tmp_path: Path) -> None:
+def test_durations_and_times_that_cannot_be_are_told_by_cause(tmp_path: Path) -> None:
     events = [
         complete("fine", 1, 2),
         complete("negative", 5, -3),
@@ -145,19 +145,21 @@ def test_durations_that_cannot_be_are_left_out_by_cause(tmp_path: Path) -> None:
     ]
     trace = load_events(tmp_path, events)
     durations = dict(zip(trace.slices.text("name"), trace.slices.dur_ns.tolist(), strict=True))
-    assert durations == {"fine": 2000, "never ended": -1, "no duration": -1}
+    assert durations == {"fine": 2000, "never ended": -1, "no duration": -1, "absurd": -1}
     assert trace.report.to_dict() == {
         "source_events": 10,
-        "kept": 3,
+        "kept": 4,
         "left_out": {
-            "duration of more than 11 days": 2,
             "negative duration": 1,
             "event without a time": 1,
-            "time out of range": 1,
+            "time out of range": 2,
             "event of unknown phase '?'": 1,
             "event without a phase": 1,
         },
-        "repaired": {"no duration: shown as unfinished": 2},
+        "repaired": {
+            "no duration: shown as unfinished": 2,
+            "duration of more than 11 days: shown as unfinished": 1,
+        },
     }
 
 
@@ -182,9 +184,9 @@ def test_times_are_exact_to_the_nanosecond(ts: str, nanoseconds: int, tmp_path: 
     assert trace.slices.dur_ns.tolist() == [1]
 
 
-def test_a_second_trace_in_the_same_file_is_told(tmp_path: Path) -> None:
+def test_text_behind_the_trace_that_holds_no_events_is_told(tmp_path: Path) -> None:
     one = '{"traceEvents":[' + BEFORE + "]}"
-    trace = load_text(tmp_path, one + "\n" + one)
+    trace = load_text(tmp_path, one + "\n" + '{"a": 1}')
     assert len(trace.slices) == 1
     assert trace.report.to_dict()["repaired"] == {
         f"more text after the end of the trace: not read (byte {len(one) + 1})": 1

@@ -18,6 +18,7 @@ from trace_strategies import small_trace
 from trace_format import (
     LimitExceededError,
     NeuronProfileError,
+    TraceBuilder,
     TraceReader,
     UnsupportedFormatError,
     read_trace,
@@ -152,3 +153,19 @@ def test_every_type_of_column_is_stored_as_documented(tmp_path: Path) -> None:
     assert ("dur_ns", pb.CONSTANT) in transforms
     assert not {name for name, _ in transforms} & {"bytes", "flops", "stack"}  # unknown throughout: not stored
     assert np.isnan(read_trace(tmp_path / "trace.pb").slices.flops).all()
+
+
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        ({"ts_ns": [2**63 - 10], "dur_ns": [5]}, "times more than"),
+        ({"ts_ns": [-(2**63) + 1], "dur_ns": [5]}, "times more than"),
+        ({"ts_ns": [0], "dur_ns": [2**63 - 1]}, "durations of more than"),
+    ],
+)
+def test_times_that_cannot_be_added_are_refused(times: dict[str, list[int]], what: str, tmp_path: Path) -> None:
+    builder = TraceBuilder()
+    builder["slices"].append(track=builder.track("t"), **times)
+    write_trace(builder.finish(), tmp_path / "t.pb")
+    with pytest.raises(NeuronProfileError, match=what):
+        read_trace(tmp_path / "t.pb")

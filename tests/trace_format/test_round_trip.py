@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_a_killed_writer_leaves_a_file_that_opens(tmp_path: Path) -> None:
     unfinished.pool(trace.pool)
     unfinished.rows("tracks", trace.tracks)
     unfinished.rows("slices", trace.slices)
-    unfinished._file.flush()  # what the system does with a killed process's file
+    unfinished._file._file.flush()  # what the system does with a killed process's file
     (partial,) = tmp_path.glob("trace.pb.partial-*")
     opened = read_trace(partial)
     assert len(opened.slices) == 120
@@ -115,3 +116,31 @@ def test_a_reader_may_be_closed_before_its_tables_are_used(tmp_path: Path) -> No
     with TraceReader(tmp_path / "trace.pb") as reader:
         slices = reader.table("slices")
     assert slices.ts_ns[:3].tolist() == [0, 100, 200]
+
+
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "link.pb").symlink_to(tmp_path / "real.pb")
+    with pytest.raises(TraceFileError, match="exists already"):
+        write_trace(small_trace(), tmp_path / "link.pb")
+    write_trace(small_trace(), tmp_path / "link.pb", force=True)
+    assert (tmp_path / "link.pb").is_symlink()
+    assert len(read_trace(tmp_path / "real.pb").slices) == 120
+
+
+def test_only_a_regular_file_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "folder.pb").mkdir()
+    os.mkfifo(tmp_path / "pipe.pb")
+    for name in ("folder.pb", "pipe.pb"):
+        with pytest.raises(TraceFileError, match="is not a regular file"):
+            write_trace(small_trace(), tmp_path / name, force=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.pb", "pipe.pb"]
+
+
+def test_a_file_that_cannot_be_finished_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(TraceFileError, match=r"cannot be written \(No space left on device\); is the disk full\?"):
+        write_trace(small_trace(), tmp_path / "trace.pb")
+    assert list(tmp_path.iterdir()) == []

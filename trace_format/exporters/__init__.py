@@ -10,11 +10,12 @@ from trace_format.trace import Trace
 
 __all__ = ["SUFFIXES", "export_file"]
 
-SUFFIXES = (".pb", ".json", ".json.gz")
+SUFFIXES = (".pb", ".json", ".json.gz", ".pftrace")
 
 
 def export_file(trace: Trace, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a trace in the format its suffix names: .pb (trace.pb), .json or .json.gz (Chrome trace events).
+    """Write a trace in the format its suffix names: .pb (trace.pb), .json or .json.gz (Chrome trace events),
+    .pftrace (Perfetto).
 
     The file appears under its name when it is whole. Raises UnsupportedFormatError for any other suffix,
     TraceFileError where the file exists and `force` is not given, or where it cannot be written.
@@ -28,5 +29,9 @@ def export_file(trace: Trace, path: str | os.PathLike[str], *, force: bool = Fal
         from trace_format.exporters.chrome import write_chrome_trace
 
         write_chrome_trace(trace, path, force=force)
+    elif name.endswith(".pftrace"):
+        from trace_format.exporters.perfetto import write_perfetto_trace
+
+        write_perfetto_trace(trace, path, force=force)
     else:
         raise UnsupportedFormatError(f"cannot be written in that format; use one of {', '.join(SUFFIXES)}", path=path)

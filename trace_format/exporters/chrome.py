@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from trace_format.exporters.event_text import SCOPE_LETTERS, Texts, instant_events, microseconds, slice_events
+from trace_format.exporters.event_text import SCOPE_LETTERS, SEPARATOR, Texts, instant_events, slice_events
 from trace_format.exporters.lanes import Lanes, lay_out
 from trace_format.exporters.plain_text import plain
 from trace_format.exporters.section_text import section
 from trace_format.exporters.sink import Sink
+from trace_format.exporters.text_rows import TextRows, joined
 from trace_format.trace import Trace
 from trace_format.trace_events import memory
 from trace_format.trace_events.section import dumps
@@ -19,7 +20,6 @@ from trace_format.trace_events.section import dumps
 Array = np.ndarray
 
 _WIDEST_SPAN_NS = 2**62
-_EVENTS_PER_WRITE = 10_000
 _DEVICE_TYPES = {name: number for number, name in enumerate(memory.DEVICE_TYPES)}
 _OTHER_DEVICE = len(memory.DEVICE_TYPES) - 1
 
@@ -38,10 +38,10 @@ def write_chrome_trace(trace: Trace, path: str | os.PathLike[str], *, force: boo
         for part in section(trace, lanes):
             sink.write(part)
         sink.write(',\n"traceEvents":[\n')
-        separator = ""
-        for events in _in_groups(_events(trace, lanes, base_ns)):
-            sink.write(separator + ",\n".join(events))
-            separator = ",\n"
+        separator = len(SEPARATOR)
+        for events in _events(trace, lanes, base_ns):
+            sink.write(events[separator:])
+            separator = 0
         sink.write("\n]}\n")
 
 
@@ -51,27 +51,17 @@ def _base_ns(trace: Trace) -> int:
     return first if last - first < _WIDEST_SPAN_NS else 0
 
 
-def _in_groups(events: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The same events in lists of a good size to write at once; no empty ones."""
-    group: list[str] = []
-    for some in events:
-        group += some
-        if len(group) >= _EVENTS_PER_WRITE:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-def _events(trace: Trace, lanes: Lanes, base_ns: int) -> Iterator[list[str]]:
+def _events(trace: Trace, lanes: Lanes, base_ns: int) -> Iterator[bytes]:
+    """All events, many at once, a separator before each; no empty parts."""
     texts = Texts(trace.pool)
-    yield list(_names(trace, lanes))
-    flows = _FlowTexts(trace, lanes, texts, base_ns)
-    for first, events in slice_events(trace.slices, lanes, texts, base_ns):
-        yield flows.woven_into(first, events)
+    if len(trace.tracks):
+        yield "".join(SEPARATOR + text for text in _names(trace, lanes)).encode()
+    yield from slice_events(trace.slices, lanes, texts, base_ns, _FlowTexts(trace, lanes, texts, base_ns).append_to)
     yield from instant_events(trace.instants, lanes, texts, base_ns)
-    yield list(_counters(trace, lanes, base_ns))
-    yield list(_memory(trace, lanes, base_ns))
+    if len(trace.counters):
+        yield _counters(trace, lanes, base_ns)
+    if len(trace.memory):
+        yield _memory(trace, lanes, base_ns)
 
 
 def _names(trace: Trace, lanes: Lanes) -> Iterator[str]:
@@ -105,41 +95,51 @@ class _FlowTexts:
         rows = np.concatenate([flows.from_slice[valid], flows.to_slice[valid]])
         order = np.argsort(rows, kind="stable")
         self._rows = rows[order]
-        ids = np.concatenate([number, number])[order].tolist()
-        is_end = (np.arange(len(rows)) >= len(number))[order].tolist()
-        kinds = np.concatenate([flows.kind[valid]] * 2)[order].tolist()
-        names = np.concatenate([flows.name[valid]] * 2)[order].tolist()
-        times = microseconds(slices.ts_ns[self._rows] - base_ns)
+        number = np.concatenate([number, number])[order]
+        ends = (np.arange(len(rows)) >= len(rows) // 2)[order].tolist()
+        labels = zip(flows.kind[number].tolist(), flows.name[number].tolist(), strict=True)
+        middle = TextRows(len(rows))
+        middle.put(b',"id":')
+        middle.integers(number)
+        middle.put(b',"ts":')
+        middle.microseconds(slices.ts_ns[self._rows] - base_ns)
         at = lanes.slice_lane[self._rows].tolist()
-        self._texts = [
-            f'{{"ph":"{"f" if end else "s"}","id":{i},"cat":{texts.string(k)},"name":{texts.string(n)},'
-            f'"pid":{lanes.pid[lane]},"tid":{lanes.tid[lane]},"ts":{t}{_BINDING if end else ""}}}'
-            for end, i, k, n, lane, t in zip(is_end, ids, kinds, names, at, times, strict=True)
-        ]
+        said: dict[tuple[int, int], str] = {}
+        self._texts = []
+        for end, label, lane, numbers in zip(ends, labels, at, middle.finish(), strict=True):
+            if label not in said:
+                said[label] = f'"cat":{texts.string(label[0])},"name":{texts.string(label[1])}'
+            kind = '"ph":"f","bp":"e"' if end else '"ph":"s"'
+            head = f'{SEPARATOR}{{{kind},{said[label]},"pid":{lanes.pid[lane]},"tid":{lanes.tid[lane]}'
+            self._texts.append(head.encode() + numbers + b"}")
 
-    def woven_into(self, first: int, events: list[str]) -> list[str]:
-        """The events of the slices from row `first` on, each followed by its flow events."""
+    def append_to(self, first: int, events: list[bytes]) -> None:
+        """Append to the events of the slices from row `first` on the flow events of each."""
         low, high = np.searchsorted(self._rows, [first, first + len(events)]).tolist()
         for row, text in zip((self._rows[low:high] - first).tolist(), self._texts[low:high], strict=True):
-            events[row] += ",\n" + text
-        return events
+            events[row] += text
 
 
-_BINDING = ',"bp":"e"'
+def _timed(heads: list[str], ts_ns: Array, tails: list[str]) -> bytes:
+    """Events from what they say before and after their time."""
+    times = TextRows(len(ts_ns))
+    times.microseconds(ts_ns)
+    return joined([(SEPARATOR + head).encode() for head in heads], times.finish(), [tail.encode() for tail in tails])
 
 
-def _counters(trace: Trace, lanes: Lanes, base_ns: int) -> Iterator[str]:
+def _counters(trace: Trace, lanes: Lanes, base_ns: int) -> bytes:
     """Counter events; a value that is not finite has no event (the section keeps it)."""
     counters = trace.counters
-    names = _counter_names(trace, lanes)
     finite = np.isfinite(counters.value)
-    rows = zip(
-        counters.track[finite].tolist(), microseconds(counters.ts_ns[finite] - base_ns),
-        counters.value[finite].tolist(), strict=True,
-    )  # fmt: skip
-    for track, time, value in rows:
-        place = f'"name":{names[track]},"pid":{lanes.process[track]},"ts":{time}'
-        yield f'{{"ph":"C",{place},"args":{{"value":{value!r}}}}}'
+    heads = {
+        track: f'{{"ph":"C","name":{name},"pid":{lanes.process[track]},"ts":'
+        for track, name in _counter_names(trace, lanes).items()
+    }
+    return _timed(
+        [heads[track] for track in counters.track[finite].tolist()],
+        counters.ts_ns[finite] - base_ns,
+        [f',"args":{{"value":{value!r}}}}}' for value in counters.value[finite].tolist()],
+    )
 
 
 def _counter_names(trace: Trace, lanes: Lanes) -> dict[int, str]:
@@ -157,16 +157,16 @@ def _counter_names(trace: Trace, lanes: Lanes) -> dict[int, str]:
     return out
 
 
-def _memory(trace: Trace, lanes: Lanes, base_ns: int) -> Iterator[str]:
+def _memory(trace: Trace, lanes: Lanes, base_ns: int) -> bytes:
     """Memory records as torch.profiler writes them."""
     table = trace.memory
-    devices = table.text("device")
     columns = (
-        table.track.tolist(), microseconds(table.ts_ns - base_ns), devices, table.delta_bytes.tolist(),
-        table.total_bytes.tolist(), table.reserved_bytes.tolist(), table.address.tolist(), table.event_index.tolist(),
+        table.track.tolist(), table.text("device"), table.delta_bytes.tolist(), table.total_bytes.tolist(),
+        table.reserved_bytes.tolist(), table.address.tolist(), table.event_index.tolist(),
     )  # fmt: skip
     spare = max([999_999, *lanes.process, *lanes.tid]) + 1
-    for track, time, device, delta, total, reserved, address, index in zip(*columns, strict=True):
+    heads, tails = [], []
+    for track, device, delta, total, reserved, address, index in zip(*columns, strict=True):
         lane = int(lanes.first[track]) if track >= 0 else -1
         pid, tid = (lanes.pid[lane], lanes.tid[lane]) if lane >= 0 else (spare, spare)
         kind, _, number = device.partition(":")
@@ -179,8 +179,7 @@ def _memory(trace: Trace, lanes: Lanes, base_ns: int) -> Iterator[str]:
             "Device Type": _DEVICE_TYPES.get(kind, _OTHER_DEVICE),
             "Ev Idx": index if index >= 0 else None,
         }
-        args = dumps({key: value for key, value in said.items() if value is not None})
-        yield (
-            f'{{"ph":"i","cat":"cpu_instant_event","s":"{SCOPE_LETTERS[0]}","name":"{memory.NAME}",'
-            f'"pid":{pid},"tid":{tid},"ts":{time},"args":{args}}}'
-        )
+        place = f'"cat":"cpu_instant_event","s":"{SCOPE_LETTERS[0]}","name":"{memory.NAME}","pid":{pid},"tid":{tid}'
+        heads.append(f'{{"ph":"i",{place},"ts":')
+        tails.append(f',"args":{dumps({key: value for key, value in said.items() if value is not None})}}}')
+    return _timed(heads, table.ts_ns - base_ns, tails)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from math import inf
 
 import numpy as np
 
@@ -32,16 +35,16 @@ class Lanes:
     number: list[int] = field(default_factory=list)
 
 
-def lay_out(trace: Trace) -> Lanes:
+def lay_out(trace: Trace, *, levels: int = sys.maxsize) -> Lanes:
     """The lanes of a trace. Tracks keep their source's numbers where those are free; slices of one track that
-    overlap in part go to further lanes."""
+    overlap in part, or lie in `levels` others or more, go to further lanes."""
     tracks, slices = trace.tracks, trace.slices
     used = np.zeros(len(tracks), bool)
     for table in (slices, trace.instants):
         used[np.unique(table.track)] = True
     asked = np.unique(trace.memory.track)
     used[asked[asked >= 0]] = True
-    sub = _sub_lanes(trace)
+    sub = _sub_lanes(trace, levels)
     roots = _roots(tracks.parent.tolist())
     process = _processes(roots, tracks.pid.tolist())
     lanes = Lanes(process, np.full(len(tracks), -1, np.int64), np.zeros(len(slices), np.int64))
@@ -110,34 +113,83 @@ def _processes(roots: list[int], pids: list[int]) -> list[int]:
     return [numbers[root] for root in roots]
 
 
-def _sub_lanes(trace: Trace) -> Array:
-    """Per slice 0, or a higher number where it overlaps a lower lane's slices in part, `(n,) int64`."""
+def _sub_lanes(trace: Trace, levels: int) -> Array:
+    """Per slice 0, or a higher number where it does not fit among the slices of a lower lane, `(n,) int64`."""
     slices = trace.slices
     out = np.zeros(len(slices), np.int64)
     depth, parent = slices.depth, slices.parent
     crossing = depth != np.where(parent >= 0, depth[parent] + 1, 0) if len(slices) else np.zeros(0, bool)
-    for track in np.unique(slices.track[crossing]).tolist():
+    for track in np.unique(slices.track[crossing | (depth >= levels)]).tolist():
         rows = np.flatnonzero(slices.track == track)
-        out[rows] = _greedy(slices.ts_ns[rows].tolist(), slices.dur_ns[rows].tolist())
+        out[rows] = _first_fit(slices.ts_ns[rows].tolist(), slices.dur_ns[rows].tolist(), levels)
     return out
 
 
-def _greedy(starts: list[int], durations: list[int]) -> list[int]:
-    """The first lane whose open slices contain each slice whole; slices in order of (start, longer first)."""
-    lanes: list[list[float | int]] = []
+def _first_fit(starts: list[int], durations: list[int], levels: int) -> list[int]:
+    """The first lane whose open slices, fewer than `levels`, contain each slice whole.
+
+    Slices in order of (start, longer first).
+    """
+    lanes = _OpenLanes(levels)
     out = []
     for start, duration in zip(starts, durations, strict=True):
-        end = float("inf") if duration < 0 else start + duration
-        number = 0
-        while number < len(lanes):
-            open_ends = lanes[number]
-            while open_ends and open_ends[-1] <= start:
-                open_ends.pop()
-            if not open_ends or open_ends[-1] >= end:
-                break
-            number += 1
-        else:
-            lanes.append([])
-        lanes[number].append(end)
+        lanes.close(start)
+        end = inf if duration < 0 else start + duration
+        number = lanes.first_with_room(end)
+        if duration:
+            lanes.open(number, end)
         out.append(number)
     return out
+
+
+class _OpenLanes:
+    """The open slices of each lane, and up to which end a further one fits among them, as a tree of maxima."""
+
+    def __init__(self, levels: int) -> None:
+        self._levels = levels
+        self._ends: list[list[float]] = []
+        self._to_close: list[tuple[float, int]] = []  # (end, lane), a heap
+        self._leaves = 1
+        self._room = [-inf, -inf]  # of node i the children are 2i and 2i + 1; from `_leaves` on the lanes
+
+    def close(self, now: float) -> None:
+        """End what ends until now."""
+        while self._to_close and self._to_close[0][0] <= now:
+            lane = heappop(self._to_close)[1]
+            self._ends[lane].pop()
+            self._update(lane)
+
+    def first_with_room(self, end: float) -> int:
+        """The first lane in which a slice up to this end fits, a new one if there is none."""
+        if self._room[1] < end or not self._ends:
+            return self._add()
+        node = 1
+        while node < self._leaves:
+            node *= 2
+            if self._room[node] < end:
+                node += 1
+        return node - self._leaves
+
+    def open(self, lane: int, end: float) -> None:
+        self._ends[lane].append(end)
+        heappush(self._to_close, (end, lane))
+        self._update(lane)
+
+    def _add(self) -> int:
+        lane = len(self._ends)
+        self._ends.append([])
+        if lane == self._leaves:
+            self._leaves *= 2
+            self._room = [-inf] * (2 * self._leaves)
+            for earlier in range(lane):
+                self._update(earlier)
+        self._update(lane)
+        return lane
+
+    def _update(self, lane: int) -> None:
+        ends, room = self._ends[lane], self._room
+        node = self._leaves + lane
+        room[node] = inf if not ends else ends[-1] if len(ends) < self._levels else -inf
+        while node > 1:
+            node //= 2
+            room[node] = max(room[2 * node], room[2 * node + 1])

@@ -24,6 +24,14 @@ def load_file(path: str | os.PathLike[str], *, progress: Progress | None = None)
             from trace_format.importers.trace_event_json import read_trace_events
 
             return read_trace_events(source)
+        if found is Format.TORCH_TRACE:
+            from trace_format.importers.torch_trace import read_torch_trace
+
+            return read_torch_trace(source)
+        if found is Format.MEMORY_TIMELINE:
+            from trace_format.importers.memory_timeline import read_memory_timeline
+
+            return read_memory_timeline(source)
         if source.is_compressed:
             raise UnsupportedFormatError("is a trace.pb inside gzip or zstandard; unpack it first", path=path)
     from trace_format.reader import read_trace

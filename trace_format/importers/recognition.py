@@ -18,6 +18,8 @@ class Format(Enum):
 
     TRACE_PB = "trace.pb"
     TRACE_EVENT_JSON = "trace-event JSON"
+    TORCH_TRACE = "structured compile log (TORCH_TRACE)"
+    MEMORY_TIMELINE = "torch memory timeline"
 
 
 _BINARY = (
@@ -37,6 +39,11 @@ _BINARY = (
 _USTAR_AT = 257
 _NEFF_HEADER_BYTES = 1024  # a gzipped tar archive follows
 _NTFF_VERSIONS, _NTFF_HEADER_BYTES = (4, 5, 6), 0x80  # version, length of the protobuf (8 bytes); the protobuf follows
+# A file cut out of the middle of a list of events: it begins inside one, and others follow.
+_EVENT_CUT_OPEN = re.compile(rb'"[^"]*"\s*:.{0,65536}?\}\s*,\s*\{\s*"', re.DOTALL)
+# torch.profiler's raw memory timeline: [[time, action, bytes, category], ...]
+_MEMORY_TIMELINE = re.compile(rb"\[\s*\[\s*-?\d+\s*,\s*[1-4]\s*,\s*-?\d+\s*,\s*[0-7]\s*\]")
+_LOG_ENTRY = re.compile(rb"^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ [^\n\]]*\] ?\{", re.MULTILINE)
 _TEXT = re.compile(rb"[\t\r\n\x20-\x7e\x80-\xff]*")
 
 
@@ -50,8 +57,12 @@ def recognise(head: bytes, path: Path) -> Format:
     if head.startswith(TRACE_PB_MAGIC):
         return Format.TRACE_PB
     text = head.removeprefix(BOM).lstrip(_WHITE_SPACE)
-    if text[:1] in (b"{", b"["):
+    if _MEMORY_TIMELINE.match(text):
+        return Format.MEMORY_TIMELINE
+    if text[:1] in (b"{", b"[") or _EVENT_CUT_OPEN.match(text):
         return Format.TRACE_EVENT_JSON
+    if _LOG_ENTRY.search(head):
+        return Format.TORCH_TRACE
     what, advice = _foreign(head, text)
     raise UnsupportedFormatError(f"is {what}; {advice}", path=path)
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from trace_format.trace_events.assembler import TraceEventAssembler
-from trace_format.trace_events.batch import NO_DURATION, NO_TIME, OUT_OF_RANGE, EventBatch
+from trace_format.trace_events.batch import NO_DURATION, NO_TIME, OUT_OF_RANGE, Arrow, EventBatch
 
-__all__ = ["NO_DURATION", "NO_TIME", "OUT_OF_RANGE", "EventBatch", "TraceEventAssembler"]
+__all__ = ["NO_DURATION", "NO_TIME", "OUT_OF_RANGE", "Arrow", "EventBatch", "TraceEventAssembler"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,25 +10,29 @@ import numpy as np
 
 from trace_format.builder import TraceBuilder
 from trace_format.categories import Classifier
+from trace_format.limits import LATEST_NS
 from trace_format.tables import Slices
-from trace_format.trace_events import memory
+from trace_format.trace_events import memory, moments
 from trace_format.trace_events.arguments import INSTANT_ARGUMENTS, Arguments, ArgumentSplitter
 from trace_format.trace_events.batch import NO_DURATION, NO_TIME, OUT_OF_RANGE, EventBatch, Key
 from trace_format.trace_events.collectives import CollectiveFinder
-from trace_format.trace_events.flows import END, START, STEP, FlowEvents, Targets, link
+from trace_format.trace_events.cpu_profiles import CpuProfiles
+from trace_format.trace_events.flow_events import FlowCollector
 from trace_format.trace_events.pairs import Pairs
-from trace_format.trace_events.tracks import ANNOTATION_FAMILY, TrackRegistry
+from trace_format.trace_events.stack_frames import Samples, StackFrames
+from trace_format.trace_events.tracks import TrackRegistry
 from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, Naming
 
 Array = np.ndarray
 
 LONGEST_NS = 10**15  # 11.6 days; no step lasts that long, clocks that run into each other do
+_FAR_FROM_ZERO_NS = 3600 * 10**9  # a trace that begins later than this does not begin at zero
 _MOST_OTHER_METADATA = 1000
-_FLOW_ROLES = {"s": START, "t": STEP, "f": END}
 # Phases that are handled alike, by what handles them.
 _COMPLETE, _INSTANT, _FLOW, _COUNTER, _PAIR, _ASYNC, _METADATA = "X", "iIR", "stf", "C", "BE", "beSFnTp", "M"
+_OBJECT, _SAMPLE, _MARK = moments.OBJECTS, "P", moments.MARKS
 _BEGINS, _MOMENTS = "BbS", "nTp"
-_GROUPS = (_METADATA, _COMPLETE, _PAIR, _ASYNC, _INSTANT, _COUNTER, _FLOW)
+_GROUPS = (_METADATA, _COMPLETE, _PAIR, _ASYNC, _INSTANT, _COUNTER, _FLOW, _OBJECT, _SAMPLE, _MARK)
 
 
 class TraceEventAssembler:
@@ -56,12 +61,15 @@ class TraceEventAssembler:
         self._tracks = TrackRegistry()
         self._pairs = Pairs(builder.pool)
         self._async_names: dict[tuple[Key, str, Key | None], str] = {}
-        self._flow_keys: dict[tuple[str, str, Key | None], int] = {}
-        self._flows: list[FlowEvents] = []
-        self._targets: list[Targets] = []
+        self._flows = FlowCollector(builder)
+        self._at_zero: list[dict[str, Array]] = []  # slices without length at time zero, see `_settle_zero`
+        self._first_ns = OUT_OF_RANGE  # of the other complete events
+        self._profiles = CpuProfiles(builder)
+        self._samples = Samples(builder)
         self._handlers = {
             _COMPLETE: self._complete, _INSTANT: self._instants, _FLOW: self._flow_events, _COUNTER: self._counters,
             _PAIR: self._begins_and_ends, _ASYNC: self._async_events, _METADATA: self._metadata,
+            _OBJECT: self._objects, _SAMPLE: self._sampled, _MARK: self._marks,
         }  # fmt: skip
 
     def add(self, batch: EventBatch) -> None:
@@ -78,40 +86,72 @@ class TraceEventAssembler:
                 if group != _METADATA:
                     rows = self._with_a_time(batch.ts_ns, rows)
                 if len(rows):
-                    self._handlers[group](named.view(rows), phases[rows])
+                    view = named.view(rows)
+                    if batch.arrows is not None:
+                        self._flows.note_arrows(view, self._lines)
+                    self._handlers[group](view, phases[rows])
         for phase in np.unique(phases[~handled]).tolist():
             count = int((phases[~handled] == phase).sum())
             self._leave_out(f"event of unknown phase {chr(phase)!r}" if phase else "event without a phase", count)
 
-    def finish(self, *, rank: int = -1, host: str = "") -> None:
-        """Complete the builder's tables: pairs, flows, collectives, tracks. `rank` and `host` go to every track."""
+    def finish(
+        self,
+        *,
+        rank: int = -1,
+        host: str = "",
+        frames: StackFrames | None = None,
+        samples: Sequence[Any] = (),
+    ) -> None:
+        """Complete the builder's tables: pairs, samples, flows, collectives, tracks.
+
+        `rank` and `host` go to every track. `frames` are the stack frames events name by "sf", `samples` the decoded
+        samples that stood beside the events.
+        """
         report = self.builder.report
+        self._settle_zero()
+        self._profiles.finish()
+        self._samples.finish(frames or StackFrames(None, self.builder.pool), samples, self._tracks)
         paired = self._pairs.join(report.repaired, report.left_out)
         if paired is not None:
             self._add_slices(paired)
-        if self._flows:
-            link(FlowEvents.joined(self._flows), Targets.joined(self._targets), self._tracks.line_tracks, self.builder)
-        self._flows.clear()
-        self._targets.clear()
+        self._flows.finish(self._tracks.line_tracks)
         self._collectives.finish(self.builder, rank=rank)
         self._tracks.finish(self.builder, rank=rank, host=host)
 
     def _complete(self, view: BatchView, phases: Array) -> None:
         ts, dur = view.ts_ns, view.batch.dur_ns[view.rows]
-        bad = (dur < NO_DURATION) | (dur > LONGEST_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
-        if bad.any():
-            negative = dur < NO_DURATION
+        negative = dur < NO_DURATION
+        if negative.any():
             self._leave_out("negative duration", int(negative.sum()))
-            self._leave_out("duration of more than 11 days", int((bad & ~negative).sum()))
-            view = view.where(~bad)
-            ts, dur = ts[~bad], dur[~bad]
-        unfinished = int((dur == NO_DURATION).sum())
-        if unfinished:
-            self.builder.report.repaired["no duration: shown as unfinished"] += unfinished
+            view = view.where(~negative)
+            ts, dur = ts[~negative], dur[~negative]
+        self._repair("no duration: shown as unfinished", int((dur == NO_DURATION).sum()))
+        endless = (dur > LONGEST_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
+        if endless.any():
+            self._repair("duration of more than 11 days: shown as unfinished", int(endless.sum()))
+            dur = np.where(endless, NO_DURATION, dur)
         columns = self._columns(view)
         families, category = view.families(), columns["category"]
         track = self._tracks.threads(self._lines(view), families, category)
-        self._add_slices({"ts_ns": ts, "dur_ns": dur, "track": track, **columns}, binds=families != ANNOTATION_FAMILY)
+        columns |= {"ts_ns": ts, "dur_ns": dur, "track": track}
+        at_zero = (ts == 0) & (dur == 0)
+        if at_zero.any():
+            self._at_zero.append({name: values[at_zero] for name, values in columns.items()})
+            columns = {name: values[~at_zero] for name, values in columns.items()}
+        if len(columns["ts_ns"]):
+            self._first_ns = min(self._first_ns, int(columns["ts_ns"].min()))
+            self._add_slices(columns)
+
+    def _settle_zero(self) -> None:
+        """Add the slices without length at time zero, unless the trace is far from there: then they never happened."""
+        for columns in self._at_zero:
+            if _FAR_FROM_ZERO_NS < self._first_ns < OUT_OF_RANGE:
+                self._leave_out(
+                    "event without length at time zero, far from the others: never recorded", len(columns["ts_ns"])
+                )
+            else:
+                self._add_slices(columns)
+        self._at_zero.clear()
 
     def _columns(self, view: BatchView) -> dict[str, Array]:
         """What a slice has beside its time and track."""
@@ -133,14 +173,9 @@ class TraceEventAssembler:
         row = view.batch.args_row[view.rows]
         return Arguments(shared.args[row], {name: values[row] for name, values in shared.columns.items()})
 
-    def _add_slices(self, columns: dict[str, Array], *, binds: Array | None = None) -> None:
-        """Add slices; `binds` says which of them flows may bind to (None: all)."""
+    def _add_slices(self, columns: dict[str, Array]) -> None:
         first = self.builder["slices"].append(len(columns["ts_ns"]), **columns)
         rows = np.arange(first, first + len(columns["ts_ns"]))
-        correlation = columns.get("correlation", np.full(len(rows), -1))
-        chosen = slice(None) if binds is None or binds.all() else binds
-        bound = (columns["track"], columns["ts_ns"], columns["dur_ns"], correlation, rows)
-        self._targets.append(Targets(*(column[chosen] for column in bound)))
         self._collectives.note(columns, rows)
 
     def _begins_and_ends(self, view: BatchView, phases: Array) -> None:
@@ -150,7 +185,7 @@ class TraceEventAssembler:
 
     def _async_events(self, view: BatchView, phases: Array) -> None:
         track = np.empty(len(view), np.int64)
-        keys = zip(view.pick(view.batch.pid), view.pick(view.batch.cat), self._ids(view), strict=True)
+        keys = zip(view.pick(view.batch.pid), view.pick(view.batch.cat), view.ids(), strict=True)
         for row, (key, name) in enumerate(zip(keys, view.pick(view.batch.name), strict=True)):
             name = name or self._async_names.get(key, "")
             self._async_names[key] = name
@@ -172,8 +207,29 @@ class TraceEventAssembler:
         if len(view):
             self._add_instants(view, self._tracks.threads(lines, view.families(), view.categories()))
 
-    def _add_instants(self, view: BatchView, track: Array) -> None:
-        arguments = self._arguments.split(view.args(), INSTANT_ARGUMENTS)
+    def _objects(self, view: BatchView, phases: Array) -> None:
+        columns = (view.pick(column) for column in (view.batch.pid, view.batch.cat))
+        keys = zip(*columns, view.ids(), view.pick(view.batch.name), strict=True)
+        track = np.array([self._tracks.asynchronous(*key) for key in keys], np.int64)
+        self._add_instants(view, track, said=moments.object_states(phases))
+
+    def _marks(self, view: BatchView, phases: Array) -> None:
+        track = self._tracks.threads(self._lines(view), view.families(), view.categories())
+        self._add_instants(view, track, said=moments.marks(phases))
+
+    def _sampled(self, view: BatchView, phases: Array) -> None:
+        track = self._tracks.threads(self._lines(view), view.families(), view.categories())
+        columns = (view.pick(view.batch.pid), view.args(), view.ids())
+        other = np.zeros(len(view), bool)
+        for row, (pid, args, identity) in enumerate(zip(*columns, strict=True)):
+            other[row] = not self._profiles.take((pid, identity), args, int(view.ts_ns[row]), int(track[row]))
+        rest = view.where(other)
+        self._samples.add(rest.ts_ns, track[other], rest.pick(rest.batch.name), rest.args())
+
+    def _add_instants(self, view: BatchView, track: Array, *, said: Sequence[bytes] = ()) -> None:
+        """Add instants; `said` is a member for the argument object of each."""
+        args = moments.with_members(view.args(), said) if said else view.args()
+        arguments = self._arguments.split(args, INSTANT_ARGUMENTS)
         scope = [SCOPE_CODES.get(s, 0) for s in view.pick(view.batch.scope)] if view.batch.scope is not None else 0
         self.builder["instants"].append(
             len(view), ts_ns=view.ts_ns, track=track, name=view.name, category=view.categories(),
@@ -201,7 +257,7 @@ class TraceEventAssembler:
         tracks: list[int] = []
         values: list[float] = []
         rows: list[int] = []
-        columns = (view.pick(view.batch.pid), view.pick(view.batch.name), view.args(), self._ids(view))
+        columns = (view.pick(view.batch.pid), view.pick(view.batch.name), view.args(), view.ids())
         for row, (pid, name, args, identity) in enumerate(zip(*columns, strict=True)):
             series = _decoded(args)
             if not series:
@@ -216,26 +272,7 @@ class TraceEventAssembler:
         self.builder["counters"].append(len(rows), ts_ns=view.ts_ns[rows], track=tracks, value=values)
 
     def _flow_events(self, view: BatchView, phases: Array) -> None:
-        ids = self._ids(view)
-        keys = zip(view.pick(view.batch.cat), view.pick(view.batch.name), ids, strict=True)
-        known = self._flow_keys
-        role = np.zeros(len(view), np.int64)
-        for letter, value in _FLOW_ROLES.items():
-            role[phases == ord(letter)] = value
-        binding = view.pick(view.batch.bp) if view.batch.bp is not None else [""] * len(view)
-        self._flows.append(
-            FlowEvents(
-                line=self._lines(view),
-                ts_ns=view.ts_ns,
-                role=role,
-                key=np.array([known.setdefault(key, len(known)) for key in keys], np.int64),
-                flow_id=np.array([_flow_id(identity) for identity in ids], np.int64),
-                kind=view.source_category,
-                name=view.name,
-                args=self._arguments.split(view.args(), ()).args,
-                next_slice=(role == END) & np.array([point != "e" for point in binding], bool),
-            )
-        )
+        self._flows.add(view, phases, self._lines(view), self._arguments.split(view.args(), ()).args)
 
     def _metadata(self, view: BatchView, phases: Array) -> None:
         columns = (view.pick(column) for column in (view.batch.name, view.batch.pid, view.batch.tid))
@@ -254,12 +291,16 @@ class TraceEventAssembler:
 
     def _with_a_time(self, ts_ns: Array, rows: Array) -> Array:
         ts = ts_ns[rows]
-        good = (ts != NO_TIME) & (ts != OUT_OF_RANGE)
+        good = (ts <= LATEST_NS) & (ts >= -LATEST_NS)  # NO_TIME and OUT_OF_RANGE are beyond
         if good.all():
             return rows
         self._leave_out("event without a time", int((ts == NO_TIME).sum()))
-        self._leave_out("time out of range", int((ts == OUT_OF_RANGE).sum()))
+        self._leave_out("time out of range", int((~good & (ts != NO_TIME)).sum()))
         return rows[good]
+
+    def _repair(self, cause: str, events: int) -> None:
+        if events:
+            self.builder.report.repaired[cause] += events
 
     def _leave_out(self, cause: str, events: int) -> None:
         if events:
@@ -267,10 +308,6 @@ class TraceEventAssembler:
 
     def _lines(self, view: BatchView) -> Array:
         return self._tracks.lines(view.pick(view.batch.pid), view.pick(view.batch.tid))
-
-    @staticmethod
-    def _ids(view: BatchView) -> list[Key | None]:
-        return [None] * len(view) if view.batch.id is None else list(view.pick(view.batch.id))
 
 
 def _phases(batch: EventBatch) -> Array:
@@ -298,13 +335,3 @@ def _number(value: Any) -> float | None:
 def _sort_index(value: Any) -> int | None:
     number = _number(value)
     return int(number) if number is not None and abs(number) < 2**53 else None
-
-
-def _flow_id(identity: Key | None) -> int:
-    """A flow's id as a number; -1 where it is none, or none that fits."""
-    if isinstance(identity, str):
-        try:
-            identity = int(identity, 0)
-        except ValueError:
-            return -1
-    return identity if identity is not None and 0 <= identity < 2**63 else -1

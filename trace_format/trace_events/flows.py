@@ -3,70 +3,57 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
-from trace_format.builder import TraceBuilder
+from trace_format import columns as c
+from trace_format.builder import TraceBuilder, order_of_rows
 from trace_format.nesting import nest
+from trace_format.spill import release
+from trace_format.tables import Slices, Table
 
 Array = np.ndarray
 
 START, STEP, END = range(3)
 
 
-@dataclass(slots=True)
-class FlowEvents:
-    """Flow events as columns `(n,)`: `role` START, STEP or END; `key` equal for what belongs together;
-    `next_slice` where the event means the next slice to start rather than the one around it."""
+class FlowEvents(Table):
+    """Flow events: those of one `group` and `identity` belong together."""
 
-    line: Array
-    ts_ns: Array
-    role: Array
-    key: Array
-    flow_id: Array
-    kind: Array
-    name: Array
-    args: Array
-    next_slice: Array
-
-    @classmethod
-    def joined(cls, parts: list[FlowEvents]) -> FlowEvents:
-        return cls(*(_joined(parts, name) for name in cls.__slots__))
+    NAME = "flow events"
+    line: Annotated[Array, c.integer(unknown=0, dtype="<u4")]
+    ts_ns: Annotated[Array, c.time()]
+    role: Annotated[Array, c.integer(unknown=0, dtype="u1")]  # START, STEP or END
+    group: Annotated[Array, c.integer(unknown=0, dtype="<u4")]
+    identity: Annotated[Array, c.integer()]
+    flow_id: Annotated[Array, c.integer()]
+    kind: Annotated[Array, c.string()]
+    name: Annotated[Array, c.string()]
+    args: Annotated[Array, c.args()]
+    next_slice: Annotated[Array, c.flag()]  # it means the next slice to start rather than the one around it
 
 
-@dataclass(slots=True)
-class Targets:
-    """The slices flows may bind to, as columns `(n,)`; `row` is the slice's number in the builder."""
-
-    track: Array
-    ts_ns: Array
-    dur_ns: Array
-    correlation: Array
-    row: Array
-
-    @classmethod
-    def joined(cls, parts: list[Targets]) -> Targets:
-        return cls(*(_joined(parts, name) for name in cls.__slots__))
-
-
-def _joined(parts: Sequence[FlowEvents | Targets], name: str) -> Array:
-    return np.concatenate([np.zeros(0, np.int64), *(getattr(part, name) for part in parts)])
-
-
-def link(events: FlowEvents, targets: Targets, tracks_of: Callable[[int], list[int]], builder: TraceBuilder) -> None:
-    """Add the flows to the builder, and what could not be joined to its report.
+def link(
+    events: FlowEvents,
+    slices: Slices,
+    tracks_of: Callable[[int], list[int]],
+    builder: TraceBuilder,
+    lost: Counter[str],
+) -> None:
+    """Add the flows to the builder, and what could not be joined to `lost`, by cause. `slices` are the builder's.
 
     An event binds to the slice that starts at its time on its line (of several: the one whose correlation is the
     flow's id, else the innermost), else to the innermost slice around it. Every end joins the last start or step of
     its key before it; where clocks disagree and the start comes later, the first start. A flow event that no other one
     answers and that lies on the slice whose correlation is its id says nothing the slice does not: it counts as kept.
     """
-    order = np.lexsort((events.role, events.ts_ns, events.key))
-    events = FlowEvents(*(getattr(events, name)[order] for name in FlowEvents.__slots__))
-    events.next_slice = events.next_slice.astype(bool)
-    row, correlation = _bind(events, targets, tracks_of)
+    order = np.lexsort((events.role, events.ts_ns, events.identity, events.group))
+    ordered = FlowEvents(events.take(order).stored(), events.pool)
+    release(events.stored().values())
+    events = ordered
+    row, correlation = _bind(events, slices, tracks_of)
     bound = row >= 0
     cause = _cause_before(events, bound)
     linked = np.flatnonzero(cause >= 0)
@@ -83,7 +70,6 @@ def link(events: FlowEvents, targets: Targets, tracks_of: Callable[[int], list[i
     used = np.zeros(len(row), bool)
     used[linked] = used[origin] = True
     said_by_slice = bound & (correlation == events.flow_id) & (events.flow_id >= 0)
-    lost: Counter[str] = builder.report.left_out
     for mask, cause_text in (
         (~used & ~bound, "flow event without a slice"),
         (~used & bound & ~said_by_slice & (events.role == START), "flow start without an end"),
@@ -99,7 +85,8 @@ def _cause_before(events: FlowEvents, bound: Array) -> Array:
     Rows are in order of key and time.
     """
     rows = np.arange(len(bound))
-    first = np.r_[True, events.key[1:] != events.key[:-1]] if len(rows) else np.zeros(0, bool)
+    changes = (events.group[1:] != events.group[:-1]) | (events.identity[1:] != events.identity[:-1])
+    first = np.r_[True, changes] if len(rows) else np.zeros(0, bool)
     key_start = np.maximum.accumulate(np.where(first, rows, 0))
     gives = bound & (events.role != END)
     last = np.r_[-1, np.maximum.accumulate(np.where(gives, rows, -1))[:-1]] if len(rows) else rows
@@ -110,35 +97,46 @@ def _cause_before(events: FlowEvents, bound: Array) -> Array:
         place = np.searchsorted(starts, late)
         there = place < len(starts)
         later = starts[np.minimum(place, len(starts) - 1)]
-        same = there & (events.key[later] == events.key[late])
+        same = there & (key_start[later] == key_start[late])
         cause[late[same]] = later[same]
     return np.where(bound & (events.role != START), cause, -1)
 
 
-def _bind(events: FlowEvents, targets: Targets, tracks_of: Callable[[int], list[int]]) -> tuple[Array, Array]:
+def _bind(events: FlowEvents, slices: Slices, tracks_of: Callable[[int], list[int]]) -> tuple[Array, Array]:
     """The slice of each event and its correlation, -1 where there is none."""
-    row = np.full(len(events.line), -1, np.int64)
-    correlation = np.full(len(events.line), -1, np.int64)
-    order = np.lexsort((-targets.dur_ns - (targets.dur_ns < 0) * np.int64(2**62), targets.ts_ns, targets.track))
-    track, ts, dur = targets.track[order], targets.ts_ns[order], targets.dur_ns[order]
-    corr, rows = targets.correlation[order], targets.row[order]
-    bounds = np.searchsorted(track, np.arange(int(track[-1]) + 2)) if len(track) else np.zeros(1, np.int64)
+    row = np.full(len(events), -1, np.int64)
+    correlation = np.full(len(events), -1, np.int64)
+    order = np.argsort(slices.track, kind="stable")
+    if len(order) < 2**32:
+        order = order.astype(np.uint32)  # it stays while all else is looked up in parts
+    last_row = np.cumsum(np.bincount(slices.track))
     lines, place = np.unique(events.line, return_inverse=True)
     by_line = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(lines)))[:-1])
     for line, mine in zip(lines.tolist(), by_line, strict=True):
         for number in tracks_of(line):
-            if number + 1 >= len(bounds):
-                continue
             missing = mine[row[mine] < 0]
-            first, last = int(bounds[number]), int(bounds[number + 1])
-            if len(missing) == 0 or first == last:
+            if number >= len(last_row) or len(missing) == 0:
                 continue
-            part = slice(first, last)
-            at = _on_track(events, missing, ts[part], dur[part], corr[part])
+            rows = order[last_row[number - 1] if number else 0 : last_row[number]]
+            if len(rows) == 0:
+                continue
+            within = order_of_rows("slices", {name: _taken(slices, name, rows) for name in ("ts_ns", "dur_ns")})
+            rows = rows if within is None else rows[within]
+            del within
+            ts, dur, track_correlation = (_taken(slices, name, rows) for name in ("ts_ns", "dur_ns", "correlation"))
+            at = _on_track(events, missing, ts, dur, track_correlation)
             found = at >= 0
-            row[missing[found]] = rows[first + at[found]]
-            correlation[missing[found]] = corr[first + at[found]]
+            row[missing[found]] = rows[at[found]]
+            correlation[missing[found]] = track_correlation[at[found]]
     return row, correlation
+
+
+def _taken(table: Table, name: str, rows: Array) -> Array:
+    """A column's values in these rows; those of a spilled table leave memory again, but for these."""
+    column = getattr(table, name)
+    values = column[rows]
+    release([column])
+    return values
 
 
 def _on_track(events: FlowEvents, which: Array, ts: Array, dur: Array, correlation: Array) -> Array:

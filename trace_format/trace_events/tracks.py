@@ -21,6 +21,7 @@ FAMILIES = {ANNOTATIONS: ANNOTATION_FAMILY, SYNC: SYNC_FAMILY}
 _FAMILY_SUFFIX = {MAIN_FAMILY: "", ANNOTATION_FAMILY: " annotations", SYNC_FAMILY: " sync"}
 _DEVICE_WORK = {CATEGORIES.index(c) for c in ("compute", "collective", "memcpy", "memset", "dma")}
 _HOST_WORK = sum(1 << CATEGORIES.index(c) for c in ("host_op", "python"))
+_COMPILES = 1 << CATEGORIES.index("compile")
 _DEVICE_PROCESS = re.compile(r"\b(?:GPU|MTIA|XPU|HPU|NPU|Neuron)\b\D{0,3}(\d+)", re.IGNORECASE)
 _DECIMAL = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 _MOST_CATEGORIES = 64  # bits of the mask that says which categories a track holds
@@ -187,6 +188,8 @@ class TrackRegistry:
         if track.family == SYNC_FAMILY:
             return "other"
         held = self._categories.get(row, 0)
+        if held == _COMPILES:
+            return "compile"
         if held and not held & ~_HOST_WORK:
             return "host_thread"  # some producers put the threads that feed a device under the device
         if on_device or any(held >> category & 1 for category in _DEVICE_WORK):

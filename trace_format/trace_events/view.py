@@ -10,7 +10,7 @@ import numpy as np
 
 from trace_format.categories import Classifier
 from trace_format.pool import Pool
-from trace_format.trace_events.batch import EventBatch
+from trace_format.trace_events.batch import EventBatch, Key
 from trace_format.trace_events.tracks import FAMILIES, MAIN_FAMILY
 
 Array = np.ndarray
@@ -87,6 +87,10 @@ class BatchView:
         if len(self.rows) == 1:
             return [column[int(self.rows[0])]]
         return itemgetter(*self.rows.tolist())(column) if len(self.rows) else []
+
+    def ids(self) -> Sequence[Key | None]:
+        """The ids of flows and async events in the chosen rows, None where there is none."""
+        return [None] * len(self) if self.batch.id is None else self.pick(self.batch.id)
 
     def args(self) -> Sequence[bytes]:
         """The arguments of the chosen rows."""

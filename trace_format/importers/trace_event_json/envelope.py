@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from trace_format.errors import DamagedFileError, UnsupportedFormatError
-from trace_format.importers.recognition import BOM
 from trace_format.importers.trace_event_json.events import EventReader
 from trace_format.importers.trace_event_json.repair import mended
 from trace_format.importers.trace_event_json.text import Window
@@ -30,13 +29,14 @@ _OTHER_JSON = (
 
 
 class Envelope:
-    """Reads a file's text once; `keys` holds what was beside the events, `dropped` what was too large to keep.
+    """Reads one document of a file's text, once.
 
+    `keys` holds what was beside the events, `dropped` what of it was too large to keep.
     `section` is this project's own section as JSON text; b"" where there is none.
     """
 
-    def __init__(self, pieces: Iterator[bytes], path: str, report: ImportReport) -> None:
-        self._window = Window(pieces)
+    def __init__(self, window: Window, path: str, report: ImportReport) -> None:
+        self._window = window
         self._path = path
         self._report = report
         self.keys: dict[str, Any] = {}
@@ -45,19 +45,22 @@ class Envelope:
         self.found_events = False
 
     def batches(self) -> Iterator[EventBatch]:
-        """The events of the file. Raises UnsupportedFormatError where it is JSON, but no trace."""
+        """The events of the document; the window stands behind its end afterwards.
+
+        Raises UnsupportedFormatError where it is JSON, but no trace.
+        """
         window = self._window
-        window.fill(len(BOM))
-        if window.data.startswith(BOM):
-            window.at = len(BOM)
         if window.peek() == b"[":
             window.at += 1
             yield from self._array()
         else:
             window.at += 1
             yield from self._object()
-        if window.peek() != b"":
-            self._report.repaired[f"more text after the end of the trace: not read (byte {window.offset})"] += 1
+
+    def stray_events(self) -> Iterator[EventBatch]:
+        """The events from where the window stands, inside a list of events whose beginning is elsewhere."""
+        self.found_events = True
+        yield from EventReader(self._window, self._report).batches(self._path)
 
     def _array(self) -> Iterator[EventBatch]:
         if self._window.peek() not in (b"{", b"]", b""):

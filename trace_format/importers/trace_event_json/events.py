@@ -16,20 +16,26 @@ from trace_format.importers.trace_event_json.text import Window, member, value_e
 from trace_format.report import ImportReport
 from trace_format.trace_events import EventBatch
 
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 1 << 19
 _LARGEST_EVENT_BYTES = 128 << 20
 _LEAF_BYTES = 16 << 10
-_MOST_WAITING = 5000
 _MOST_TRIED = 4
 _LARGEST_NESTED_BYTES = 1 << 20  # an event of unusual form is looked at no further than this
 _BLANK = b" \t\r\n,"
 _SEPARATORS = (b" ", b"\t", b"\r", b"\n", b",")
 _EVENT_BEFORE = re.compile(rb"\}\s*,\s*\Z")
 # Between two events, seen without knowing what is around: the next one starts with a key that events have.
-_BOUNDARY = re.compile(rb'(?<=\})\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|tts|dur|tdur|args|id|id2|s|bp|attr)"\s*:)')
+_FIRST_KEY = rb'\{\s*"(?:ph|name|cat|pid|tid|ts|tts|dur|tdur|args|id|id2|s|bp|attr)"\s*:'
+_BOUNDARY = re.compile(rb"(?<=\})\s*,\s*(?=%b)" % _FIRST_KEY)
+EVENT_START = re.compile(_FIRST_KEY)
+_RESYNC = re.compile(_BOUNDARY.pattern + rb'|"traceEvents"\s*:\s*\[\s*(?=\{)')  # or another document's list begins
+_PHASE_KEY = re.compile(rb'"ph"\s*:')
+_MIXED = "documents written into each other: read as one list of events"
+LONGEST_EVENT_START = 256  # bytes
 _ARRAY_END = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
 _LOOK_BACK = 256  # white space allowed between two events where a piece may be cut
 _MOST_CUTS, _MOST_ENDS = 2000, 200
+_FAULT = re.compile(r"\(byte (\d+)\)\Z")  # the place of a fault, at the end of msgspec's message
 _UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
 
 
@@ -140,40 +146,70 @@ class EventReader:
         return None
 
     def _salvage(self, text: bytes, *, final: bool) -> Generator[EventBatch, None, int]:
-        """Halve what does not decode until it does. Returns how much of `text` was used up."""
+        """Read around what does not decode. Returns how much of `text` was used up."""
+        batches: list[EventBatch] = []
+        used = self._read_around(text, batches, final=final)
+        batches += self._flush()
+        if batches:
+            yield EventBatch.joined(batches)
+        return used
+
+    def _read_around(self, text: bytes, batches: list[EventBatch], *, final: bool) -> int:
+        """Split what does not decode, at the fault where the decoder names it, else in halves, until it does."""
         ranges = [(0, len(text))]
         done = 0
         while ranges and self._end < 0:
             low, high = ranges.pop()
             low = max(low, done)
-            body = text[low:high].strip(_BLANK)
+            body = text[low:high].lstrip(_BLANK)
             if not body:
                 continue
+            start = high - len(body)
             try:
-                batch = decode_events(b"[%b]" % body)
-            except _UNDECODABLE:
+                batch = decode_events(b"[%b]" % body.rstrip(_BLANK))
+            except _UNDECODABLE as error:
                 middle = _BOUNDARY.search(text, (low + high) // 2, high) if high - low > _LEAF_BYTES else None
                 if middle:
                     ranges += [(middle.end(), high), (low, middle.start())]
                     continue
+                fault = _FAULT.search(str(error))
+                if fault:
+                    cut = self._event_around(text, start, start + int(fault[1]))
+                    if cut > start:
+                        ranges += [(cut, high), (low, cut)]
+                        continue
+                    ranges.append((start + 1, high))
+                    high = start + 1
                 done = self._one_by_one(text, low, high, final=final)
                 if done < high:
                     return done
-                if len(self._events) > _MOST_WAITING:
-                    yield from self._flush()
             else:
                 done = high
-                yield from self._flush()
-                yield batch
+                batches += self._flush()
+                batches.append(batch)
         return len(text)
+
+    @staticmethod
+    def _event_around(text: bytes, low: int, place: int) -> int:
+        """Where the event begins that a place in [low, ...) lies in, as far as that can be seen; else `low`."""
+        at = place
+        for _ in range(_MOST_CUTS):
+            at = text.rfind(b"{", low, at)
+            if at <= low:
+                return low
+            if _EVENT_BEFORE.search(text[max(low, at - _LOOK_BACK) : at]):
+                return at
+        return low
 
     def _one_by_one(self, text: bytes, low: int, high: int, *, final: bool) -> int:
         """Take the events that begin in [low, high). Returns where the next one begins; below `high` if the one there
         needs text that is not in memory yet."""
-        at = low
+        at = after = low
         while True:
             while text[at : at + 1] in _SEPARATORS:
                 at += 1
+            if low < after and EVENT_START.match(text, at) and b"," not in text[after - 1 : at]:
+                self._report.repaired["comma missing between events"] += 1
             if at >= high:
                 return at
             if text[at : at + 1] == b"]":
@@ -181,11 +217,11 @@ class EventReader:
                 return high
             stop = self._take(text, at)
             if stop < 0:
-                undecided = len(text) - at < _LARGEST_NESTED_BYTES and not _BOUNDARY.search(text, at)
-                if undecided and not final:
+                # what looks like the next event may be an object within this one, whose end is not in memory yet
+                if len(text) - at < _LARGEST_NESTED_BYTES and not final:
                     return at
                 stop = self._leave_out(text, at)
-            at = stop
+            at = after = stop
 
     def _take(self, text: bytes, low: int) -> int:
         """Read the event that begins at `low`. Returns the place after it; -1: it cannot be read."""
@@ -207,6 +243,10 @@ class EventReader:
             else:
                 return -1
         event, causes = value
+        if isinstance(event, dict) and isinstance(event.get("traceEvents"), list):
+            self._events += [usual_event(inner, None) for inner in event["traceEvents"]]
+            self._report.repaired[_MIXED] += 1
+            return stop
         as_written = None if causes else member(text[low:stop], b'"args"')
         self._events.append(usual_event(event, as_written))
         for cause in causes:
@@ -221,15 +261,20 @@ class EventReader:
         return [found.start() for found in following] + ([last.start() + 1] if last else [])
 
     def _leave_out(self, text: bytes, at: int) -> int:
-        """Count the event at `at` as lost. Returns where the next one seems to begin."""
-        following = _BOUNDARY.search(text, at + 1)
-        self._report.source_events += 1
+        """Count the event at `at` as lost, and any it runs into. Returns where the next one seems to begin."""
+        following = _RESYNC.search(text, at + 1)
+        stop = following.end() if following else len(text)
+        if following and b"[" in following[0]:
+            self._report.repaired[_MIXED] += 1
+        lost = max(len(_PHASE_KEY.findall(text, at, stop)), 1)
+        self._report.source_events += lost
         if following is None and self._window.ended:
             self._cut_off = True
             self._report.left_out[f"event cut off by the end of the file (byte {self._start + at})"] += 1
-        else:
-            self._report.left_out["event that is no valid JSON"] += 1
-        return following.end() if following else len(text)
+            lost -= 1
+        if lost:
+            self._report.left_out["event that is no valid JSON"] += lost
+        return stop
 
     def _flush(self) -> Iterator[EventBatch]:
         if self._events:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,14 +13,23 @@ import numpy as np
 from trace_format.builder import TraceBuilder
 from trace_format.errors import DamagedFileError, UnsupportedFormatError
 from trace_format.garbage import collection_paused
+from trace_format.importers.clocks import is_unix, split_clocks
+from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
 from trace_format.importers.trace_event_json.envelope import Envelope
+from trace_format.importers.trace_event_json.events import EVENT_START, LONGEST_EVENT_START
 from trace_format.importers.trace_event_json.restore import Restorer, StaleSectionError
+from trace_format.importers.trace_event_json.text import Window
+from trace_format.merge import append_trace
 from trace_format.trace import Trace
 from trace_format.trace_events import TraceEventAssembler
+from trace_format.trace_events.launches import launch_coverage, note_serial_overlaps
+from trace_format.trace_events.stack_frames import StackFrames
 
 _BASE_KEY = "baseTimeNanoseconds"
-_UNIX_NS = (10**18, 4 * 10**18)  # 2001 to 2096: what a clock that counts from 1970 says
+_MOST_DOCUMENTS = 1000
+_LEFT_OVER = re.compile(rb"[\s\]},]*")  # the ends of documents written into each other
+_RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_.]?(\d{1,6})(?!\d)", re.IGNORECASE)
 
 
 def read_trace_events(source: Source) -> Trace:
@@ -37,12 +49,75 @@ def read_trace_events(source: Source) -> Trace:
 
 
 def _read(source: Source, *, trust_section: bool) -> Trace:
+    """The trace of all documents in the file; each has a base of its own for its times, and may be another rank."""
+    window = Window(source.pieces())
+    window.skip(BOM)
+    repaired: Counter[str] = Counter()
+    if window.peek() == b'"':  # cut out of the middle of a file
+        window.insert(b"[{")
+        repaired["the file begins inside its list of events"] += 1
+    documents = [_read_document(window, source, trust_section=trust_section)]
+    first_base_ns = next(
+        (s["base_time_ns"] for s in documents[0].metadata.get("sources", []) if "base_time_ns" in s), 0
+    )
+    while window.peek() != b"":
+        at = window.offset
+        if len(documents) > 1 and window.ended and _LEFT_OVER.fullmatch(window.data, window.at):
+            break
+        further = _further(window, source, first_base_ns) if len(documents) < _MOST_DOCUMENTS else None
+        if further is None:
+            repaired[f"more text after the end of the trace: not read (byte {at})"] += 1
+            break
+        documents.append(further)
+        repaired[f"a further document in the same file (byte {at})"] += 1
+    if source.damage:
+        repaired[source.damage] += 1
+    trace = documents[0] if len(documents) == 1 else _joined(documents)
+    trace.report.repaired.update(repaired)
+    return trace
+
+
+def _further(window: Window, source: Source, base_ns: int) -> Trace | None:
+    """The next document; where the rest is not the beginning of one, the events in it; None if there are none.
+
+    `base_ns` is added to the times of events whose own document cannot be told.
+    """
+    try:
+        if window.peek() in (b"{", b"["):
+            return _read_document(window, source, trust_section=False)
+        at = window.offset
+        if not window.seek(EVENT_START, LONGEST_EVENT_START):
+            return None
+        trace = _read_document(window, source, trust_section=False, inside_base_ns=base_ns)
+    except (UnsupportedFormatError, DamagedFileError):
+        return None
+    trace.report.repaired[f"documents written into each other: events from byte {at} on read as one list"] += 1
+    return trace
+
+
+def _joined(documents: Sequence[Trace]) -> Trace:
+    """One trace with the tables of all documents; lines of different documents stay apart."""
+    builder = TraceBuilder()
+    for document in documents:
+        append_trace(builder, document, {})
+    sources = [
+        {**described, "document": number}
+        for number, document in enumerate(documents)
+        for described in document.metadata.get("sources", [])
+    ]
+    ranks = {document.metadata.get("rank") for document in documents}
+    first = {name: value for name, value in documents[0].metadata.items() if name != "rank" or len(ranks) == 1}
+    return builder.finish(metadata={**first, "sources": sources})
+
+
+def _read_document(window: Window, source: Source, *, trust_section: bool, inside_base_ns: int | None = None) -> Trace:
+    """One document. `inside_base_ns`: the window stands inside a list of events, whose base this is."""
     builder = TraceBuilder()
     assembler = TraceEventAssembler(builder)
     restorer: Restorer | None = None
-    envelope = Envelope(source.pieces(), str(source.path), builder.report)
+    envelope = Envelope(window, str(source.path), builder.report)
     is_trace, objects = False, 0
-    for batch in envelope.batches():
+    for batch in envelope.batches() if inside_base_ns is None else envelope.stray_events():
         if not is_trace and envelope.section and trust_section:
             restorer = Restorer(envelope.section)
             envelope.section = b""
@@ -57,14 +132,23 @@ def _read(source: Source, *, trust_section: bool) -> Trace:
         raise DamagedFileError(f"holds no whole event: {source.damage or 'it ends too early'}", path=source.path)
     if objects and not is_trace:
         raise UnsupportedFormatError("is JSON, but no trace: nothing in it is an event", path=source.path)
-    if source.damage:
-        builder.report.repaired[source.damage] += 1
-    job = _job(envelope.keys)
-    assembler.finish(rank=job.get("rank", -1), host=job.get("host", ""))
+    samples = envelope.keys.pop("samples", None)
+    job = _job(envelope.keys, source.path.name)
+    assembler.finish(
+        rank=job.get("rank", -1),
+        host=job.get("host", ""),
+        frames=StackFrames(envelope.keys.get("stackFrames"), builder.pool),
+        samples=samples if isinstance(samples, list) else (),
+    )
     trace = builder.finish()
-    base_ns = _base_ns(envelope.keys, trace.time_range_ns)
+    keys = envelope.keys if inside_base_ns is None else {_BASE_KEY: inside_base_ns}
+    base_ns = _base_ns(keys, trace.time_range_ns)
+    note_serial_overlaps(trace)
+    rank_from = job.pop("rank_from", None)
     metadata = job | _metadata(source, envelope, assembler, trace, base_ns)
-    return Trace.of(trace.pool, _later(trace, base_ns), metadata=metadata, report=trace.report)
+    if rank_from is not None:
+        metadata["sources"][0]["rank_from"] = rank_from
+    return split_clocks(Trace.of(trace.pool, _later(trace, base_ns), metadata=metadata, report=trace.report))
 
 
 def _base_ns(keys: dict[str, Any], time_range_ns: tuple[int, int] | None) -> int:
@@ -90,8 +174,11 @@ def _later(trace: Trace, base_ns: int) -> dict[str, Any]:
     return tables
 
 
-def _job(keys: dict[str, Any]) -> dict[str, Any]:
-    """What the file says of the job: rank, world_size, host; what it does not say is left out."""
+def _job(keys: dict[str, Any], file_name: str) -> dict[str, Any]:
+    """What the file says of the job: rank, world_size, host; what it does not say is left out.
+
+    A file that does not state its rank may have it in its name.
+    """
     distributed = keys.get("distributedInfo")
     out: dict[str, Any] = {}
     if isinstance(distributed, dict):
@@ -99,6 +186,9 @@ def _job(keys: dict[str, Any]) -> dict[str, Any]:
             value = distributed.get(name)
             if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31:
                 out[name] = value
+    named = _RANK_IN_NAME.search(file_name)
+    if "rank" not in out and named:
+        out |= {"rank": int(named[1]), "rank_from": "file name"}
     if isinstance(keys.get("host_name"), str):
         out["host"] = keys["host_name"]
     return out
@@ -113,11 +203,14 @@ def _metadata(
         "format": "trace-event-json",
         "path": source.path.name,
         "producer": _producer(keys),
-        "clock": "unix" if _UNIX_NS[0] <= first < _UNIX_NS[1] else "unknown",
+        "clock": "unix" if is_unix(first) else "unknown",
         "base_time_ns": base_ns,
     }
     if "schemaVersion" in keys:
         described["schema_version"] = keys["schemaVersion"]
+    launches = launch_coverage(trace)
+    if launches:
+        described["launches"] = launches
     if envelope.dropped:
         described["keys_left_out"] = envelope.dropped
     out: dict[str, Any] = {"sources": [described]}

@@ -12,6 +12,8 @@ import numpy as np
 
 from trace_format.builder import TraceBuilder
 from trace_format.categories import Classifier
+from trace_format.metadata import checked
+from trace_format.nesting import has_circle
 from trace_format.report import ImportReport
 from trace_format.tables import CATEGORIES, TABLES, Table
 from trace_format.trace import Trace
@@ -112,7 +114,7 @@ class Restorer:
             _check_rows(tables)
             later = tuple((int(field), base64.b64decode(data)) for field, data in self._section["later_records"])
             report = ImportReport.from_dict(self._section["report"])
-            metadata = self._section["metadata"]
+            metadata = checked(self._section["metadata"])
             return Trace.of(pool, tables, metadata=metadata, report=report, later_records=later)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise StaleSectionError(str(error)) from error
@@ -136,10 +138,12 @@ class Restorer:
 
 
 def _check_rows(tables: Mapping[str, Table]) -> None:
-    """Raises StaleSectionError where a column refers to rows that are not there."""
+    """Raises StaleSectionError where a column refers to rows that are not there, or tracks lie in each other."""
     for table in tables.values():
         for name, spec in table.COLUMNS.items():
             if spec.references and not spec.derived and len(table):
                 values = getattr(table, name)
                 if int(values.max()) >= len(tables[spec.references]) or int(values.min()) < -1:
                     raise StaleSectionError(f"{table.NAME}.{name} refers to rows that are not there")
+    if has_circle(tables["tracks"].parent):
+        raise StaleSectionError("the parents of tracks go in a circle")

@@ -45,6 +45,33 @@ class Window:
             have += len(piece)
         self.data = b"".join(parts)
 
+    def skip(self, start: bytes) -> None:
+        """Consume `start` if the text goes on with it."""
+        self.fill(len(start))
+        if self.data.startswith(start, self.at):
+            self.at += len(start)
+
+    def seek(self, pattern: re.Pattern[bytes], overlap: int) -> bool:
+        """Consume everything before the next match of `pattern`, which is no longer than `overlap` bytes.
+
+        False where there is none: then the text is consumed to its end.
+        """
+        while True:
+            found = pattern.search(self.data, self.at)
+            if found:
+                self.at = found.start()
+                return True
+            self.at = max(self.at, len(self.data) - overlap)
+            if not self.grow():
+                self.at = len(self.data)
+                return False
+
+    def insert(self, text: bytes) -> None:
+        """Let the text go on as if this stood before the rest; offsets are still those of the text itself."""
+        self.data = text + self.data[self.at :]
+        self._before += self.at - len(text)
+        self.at = 0
+
     def grow(self) -> bool:
         """Get more into memory, at least as much again; False where the text has ended."""
         before = len(self.data) - self.at

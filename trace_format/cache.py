@@ -1,0 +1,137 @@
+"""Keeps imported files as trace.pb in the user's cache folder, so that a large file is imported once.
+
+`NPROF_CACHE_DIR` names another folder; `NPROF_CACHE_BYTES` how many bytes it may hold (default 10 GB, 0: none).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from functools import lru_cache
+from pathlib import Path
+
+import platformdirs
+
+from trace_format.errors import NeuronProfileError
+from trace_format.importers import load_file
+from trace_format.importers.source import Progress
+from trace_format.reader import TraceReader
+from trace_format.trace import Trace
+from trace_format.wire import MAGIC
+from trace_format.writer import write_trace
+
+FOLDER_VARIABLE, LIMIT_VARIABLE = "NPROF_CACHE_DIR", "NPROF_CACHE_BYTES"
+_DEFAULT_LIMIT_BYTES = 10 * 10**9
+_WORTH_KEEPING_BYTES = 2 << 20  # a file below this is imported in a fraction of a second, even if it is compressed
+_ABANDONED_AFTER_S = 24 * 3600  # a temporary file this old belongs to no process that still writes it
+_log = logging.getLogger(__name__)
+
+
+def load_cached(path: str | os.PathLike[str], *, progress: Progress | None = None) -> Trace:
+    """The trace in a file of any supported kind, as `load_file` gives it, from the cache where it lies there.
+
+    An entry holds for one path, size, modification time and version of the importers; one that is damaged is made
+    anew. A trace.pb and a small file are read without the cache, and so is everything where the folder cannot be
+    used. Raises what `load_file` raises, and NeuronProfileError for a limit that is no number.
+    """
+    limit = _limit_bytes()
+    key = _key(Path(path)) if limit else None
+    if key is None:
+        return load_file(path, progress=progress)
+    entry = _folder() / f"{key}.pb"
+    trace = _read(entry)
+    if trace is None:
+        trace = load_file(path, progress=progress)
+        if key == _key(Path(path)):  # else the file was written to while it was read
+            _keep(trace, entry)
+            _evict(entry.parent, limit)
+    return trace
+
+
+def _folder() -> Path:
+    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("neuron-profile", appauthor=False))
+
+
+def _limit_bytes() -> int:
+    given = os.environ.get(LIMIT_VARIABLE)
+    if not given:
+        return _DEFAULT_LIMIT_BYTES
+    if not given.isdecimal():
+        raise NeuronProfileError(f"{LIMIT_VARIABLE} is {given!r}; set it to a number of bytes, 0 for no cache")
+    return int(given)
+
+
+def _key(path: Path) -> str | None:
+    """The name under which an import of this file is kept; None for one that is not worth keeping, or not there."""
+    try:
+        found = path.stat()
+        if found.st_size < _WORTH_KEEPING_BYTES or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) == MAGIC:
+                return None
+    except OSError:
+        return None  # load_file says what is wrong with it
+    parts = (os.path.abspath(path), str(found.st_size), str(found.st_mtime_ns), _importer_version())
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _importer_version() -> str:
+    """A digest of all that decides what an import gives: this package's code and its rules."""
+    digest = hashlib.blake2b(digest_size=20)
+    package = Path(__file__).parent
+    for file in sorted(p for p in package.rglob("*") if p.suffix in (".py", ".toml")):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _read(entry: Path) -> Trace | None:
+    """The trace in an entry, which counts as used now; None where there is none that is whole."""
+    if not entry.exists():
+        return None
+    try:
+        with TraceReader(entry) as reader:
+            trace = reader.trace()
+            if reader.is_whole:
+                os.utime(entry)
+                return trace
+        _log.debug("%s is damaged and is made anew", entry)
+    except (NeuronProfileError, OSError) as error:
+        _log.debug("%s is not used: %s", entry, error)
+    return None
+
+
+def _keep(trace: Trace, entry: Path) -> None:
+    try:
+        entry.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_trace(trace, entry, force=True)
+    except (NeuronProfileError, OSError) as error:
+        _log.debug("nothing is kept: %s", error)
+
+
+def _evict(folder: Path, limit_bytes: int) -> None:
+    """Remove the entries that were not used for longest until the rest fits, and what killed processes left behind."""
+    entries = []
+    for file in folder.glob("*.pb*"):
+        try:
+            found = file.stat()
+            if file.suffix == ".pb":
+                entries.append((found.st_mtime_ns, found.st_size, file))
+            elif found.st_mtime < time.time() - _ABANDONED_AFTER_S:
+                file.unlink()
+        except OSError:
+            continue  # another process was faster, or has it open
+    total = sum(size for _, size, _ in entries)
+    for _, size, file in sorted(entries):
+        if total <= limit_bytes:
+            break
+        try:
+            file.unlink(missing_ok=True)
+            total -= size
+        except OSError as error:
+            _log.debug("%s stays: %s", file, error)
