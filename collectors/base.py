@@ -15,6 +15,7 @@ class Collector(Protocol):
     """
 
     name: str
+    found: int  # how many events the source had; 0 until `collect` knows
 
     def start(self) -> None:
         """Called right after torch's profiler began to record."""

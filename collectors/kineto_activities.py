@@ -1,17 +1,18 @@
 """Kineto's activities, as `trace_activities()` gives them, become batches of trace events.
 
 What torch's own JSON export says of an activity (libkineto/src/output_json.cpp; in Python
-torch/profiler/_chrome_trace_export.py), this says of it too. An activity's getter costs about 0.1 microseconds,
-so each is asked only of the activities that can have an answer.
+torch/profiler/_chrome_trace_export.py), this says of it too, save the end that torch gives to what had not ended
+when the window did. An activity's getter costs about 0.1 microseconds, so each is asked only of the activities
+that can have an answer.
 """
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,6 +23,7 @@ from trace_format.trace_events import NO_DURATION, EventBatch
 from trace_format.trace_events.batch import Key
 
 Array = np.ndarray
+_Texts = TypeVar("_Texts")
 
 # What the host's threads did: nothing else caused it, so its external id is its own correlation id.
 _HOST_TYPES = frozenset(("cpu_op", "user_annotation", "python_function"))
@@ -36,6 +38,8 @@ _FLOW_KINDS = {1: "fwdbwd"}
 _OTHER_FLOW_KIND = "ac2g"
 _COLLECTIVE_OP = "record_param_comms"
 _NO_THREAD = -(2**63)
+_NO_CONTROL = dict.fromkeys(range(32), "\ufffd")
+_UNFINISHED = '"finished": false'  # torch says so (collection.cpp) and lets it last until stop
 
 
 class KinetoActivities:
@@ -49,6 +53,12 @@ class KinetoActivities:
         self._pid = os.getpid()
         self._host_threads: set[int] = set()
         self._others: dict[Key, str] = {}  # what is not this process -> its label
+        self._mended: set[int] = set()  # the activities, by id(), that held bytes which are not UTF-8
+
+    @property
+    def mended(self) -> int:
+        """How many of the activities in the batches so far held bytes that are not UTF-8, which were replaced."""
+        return len(self._mended)
 
     def batches(self) -> Iterator[EventBatch]:
         """The events, in batches: one event for each activity, and one for each end of a flow."""
@@ -80,9 +90,11 @@ class KinetoActivities:
 
     def _host_work(self, kind: str, activities: list[Any]) -> EventBatch:
         of, count = self._getters, len(activities)
-        names = list(map(of.name, activities))
-        shared = share(map(of.metadata_json, activities))
+        names = self._texts(of.name, activities, list)
+        shared = self._texts(of.metadata_json, activities, share)
         args = [b"{%b}" % text.encode() for text in shared.texts]
+        durations = self._durations(activities)
+        durations[np.isin(shared.row, [i for i, text in enumerate(shared.texts) if _UNFINISHED in text])] = NO_DURATION
         threads = self._threads(activities)
         self._host_threads.update(threads)
         correlation = self._numbers(of.correlation_id, activities)
@@ -91,27 +103,27 @@ class KinetoActivities:
             columns["flops"] = flops_column(names, args, shared.row)
         return EventBatch(
             ph="X" * count, name=names, cat=[kind] * count,
-            ts_ns=self._numbers(of.timestamp, activities), dur_ns=self._durations(activities),
+            ts_ns=self._numbers(of.timestamp, activities), dur_ns=durations,
             pid=[self._pid] * count, tid=threads, args=args, args_row=shared.row, columns=columns,
         )  # fmt: skip
 
     def _instants(self, kind: str, activities: list[Any]) -> EventBatch:
         of, count = self._getters, len(activities)
         return EventBatch(
-            ph="i" * count, name=list(map(of.name, activities)), cat=[kind] * count,
+            ph="i" * count, name=self._texts(of.name, activities, list), cat=[kind] * count,
             ts_ns=self._numbers(of.timestamp, activities), dur_ns=np.full(count, NO_DURATION),
             pid=[self._pid] * count, tid=self._threads(activities),
-            args=[b"{%b}" % text.encode() for text in map(of.metadata_json, activities)],
+            args=[b"{%b}" % text.encode() for text in self._texts(of.metadata_json, activities, list)],
         )  # fmt: skip
 
     def _other_work(self, kind: str, activities: list[Any]) -> EventBatch:
         of, count = self._getters, len(activities)
         return EventBatch(
-            ph="X" * count, name=list(map(of.name, activities)), cat=[kind] * count,
+            ph="X" * count, name=self._texts(of.name, activities, list), cat=[kind] * count,
             ts_ns=self._numbers(of.timestamp, activities), dur_ns=self._durations(activities),
             pid=[self._process(number, kind) for number in map(of.device_id, activities)],
             tid=self._threads(activities),
-            args=[b"{%b}" % _whole_text(activity, kind).encode() for activity in activities],
+            args=[b"{%b}" % self._whole_text(activity, kind).encode() for activity in activities],
         )  # fmt: skip
 
     def _flows(self, activities: list[Any], batch: EventBatch) -> EventBatch | None:
@@ -128,6 +140,40 @@ class KinetoActivities:
             pid=[batch.pid[row] for row in rows.tolist()], tid=[batch.tid[row] for row in rows.tolist()],
             args=[b""] * len(ends), id=ids[rows].tolist(), bp=["e"] * len(ends),
         )  # fmt: skip
+
+    def _texts(
+        self, getter: Callable[[Any], str], activities: list[Any], use: Callable[[Iterable[str]], _Texts]
+    ) -> _Texts:
+        """`use` of what the getter says of each activity."""
+        try:
+            return use(map(getter, activities))
+        except UnicodeDecodeError:  # rare, so only then one by one
+            return use(self._text(getter, activity, activity) for activity in activities)
+
+    def _text(self, getter: Callable[[Any], str], activity: Any, described: Any) -> str:
+        """What the getter says of an activity; if it is not UTF-8, with that and the control characters replaced.
+
+        Kineto names a Python frame whose code object is gone by what lies in that memory now. `described` is the
+        activity that the text is for: the same, or one that it caused.
+        """
+        try:
+            return getter(activity)
+        except UnicodeDecodeError as error:
+            self._mended.add(id(described))
+            return error.object.decode("utf-8", "replace").translate(_NO_CONTROL)
+
+    def _whole_text(self, activity: Any, kind: str) -> str:
+        """The arguments of an activity that may have a cause, with the external id that torch's export gives it."""
+        of = self._getters
+        cause = activity.linked_correlation_id()
+        external = cause or (0 if kind in _CAUSED_TYPES else activity.correlation_id())
+        parts = [f'"External id": {external}'] if external else []
+        parts.append(self._text(of.metadata_json, activity, activity))
+        if kind == "kernel":
+            linked = activity.linked_activity()
+            if linked is not None and self._text(of.name, linked, activity) == _COLLECTIVE_OP:
+                parts.append(self._text(of.metadata_json, linked, activity))
+        return ", ".join(filter(None, parts))
 
     def _threads(self, activities: list[Any]) -> list[int]:
         threads = list(map(self._getters.resource_id, activities))
@@ -156,16 +202,3 @@ def _thread_name(thread: int) -> str:
     except OSError:  # it has ended, or this system has no such files
         name = ""
     return f"thread {thread} ({name})" if name else f"thread {thread}"
-
-
-def _whole_text(activity: Any, kind: str) -> str:
-    """The arguments of an activity that may have a cause, with the external id that torch's export gives it."""
-    cause = activity.linked_correlation_id()
-    external = cause or (0 if kind in _CAUSED_TYPES else activity.correlation_id())
-    parts = [f'"External id": {external}'] if external else []
-    parts.append(activity.metadata_json())
-    if kind == "kernel":
-        linked = activity.linked_activity()
-        if linked is not None and linked.name() == _COLLECTIVE_OP:
-            parts.append(linked.metadata_json())
-    return ", ".join(filter(None, parts))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 import weakref
 from collections.abc import Mapping
 from typing import Any
 
+from collectors.boundary import log_once
 from collectors.kineto_activities import KinetoActivities
 from collectors.saved_results import add_saved_results
+from collectors.torch_devices import device_model, device_properties
 from trace_format import TraceBuilder
 from trace_format.trace_events import TraceEventAssembler
+
+ENDED_BY_ANOTHER = "another profiler ended this window: torch.profiler lost what it had recorded until then"
+ENDED_ELSEWHERE = "stopped in another thread than started: torch.profiler hands nothing over there"
+NOT_UTF8 = "bytes that are not UTF-8 replaced"  # as importers call it
 
 
 class TorchEvents:
@@ -25,43 +33,79 @@ class TorchEvents:
     def __init__(self, profile: Any) -> None:
         # the profile owns its session, so the session must not keep the profile alive
         self._profile = weakref.ref(profile) if profile is not None else None
+        self._started_ns: int | None = None
+        self._threads: set[int] = set()  # that started and stopped the window
+        self.found = 0
 
     def start(self) -> None:
-        """Nothing: torch records by itself."""
+        """Note when and in which thread: torch records by itself."""
+        self._started_ns = time.time_ns()
+        self._threads = {threading.get_ident()}
 
     def stop(self) -> None:
-        """Nothing: torch stops by itself."""
+        """Note in which thread: torch stops by itself."""
+        self._threads.add(threading.get_ident())
 
     def collect(self, builder: TraceBuilder, *, host: str, rank: int) -> None:
         """Add the events of the window; none where torch has no results."""
         profile = self._profile() if self._profile is not None else None
-        results = getattr(getattr(profile, "profiler", None), "kineto_results", None)
-        if profile is None or results is None:
+        if profile is None:
             return
         import torch
 
+        results = getattr(getattr(profile, "profiler", None), "kineto_results", None)
+        if not self._of_this_window(results):
+            cause = ENDED_BY_ANOTHER if len(self._threads) == 1 else ENDED_ELSEWHERE
+            builder.report.source_events += 1
+            builder.report.left_out[cause] += 1
+            log_once(f"the trace lacks events: {cause}")
+        if results is None:
+            return
         if hasattr(results, "trace_activities"):
-            _add_activities(builder, profile, results, host=host, rank=rank)
+            self._add_activities(builder, profile, results, host=host, rank=rank)
         else:
             add_saved_results(builder, results, with_flops=profile.with_flops, host=host, rank=rank)
         told = _told(getattr(profile, "_trace_metadata", {}))
+        devices = device_properties(profile.use_device)
+        if devices:
+            told["deviceProperties"] = devices
+            builder.metadata["device_model"] = device_model(devices)
         if told:
             builder.metadata["source_metadata"] = told
         source = {"format": "torch.profiler live", "clock": "unix", "torch": str(torch.__version__)}
+        trace_id = getattr(profile.profiler, "trace_id", "")
+        if trace_id:
+            source["trace_id"] = trace_id
         builder.metadata.setdefault("sources", []).append(source)
 
+    def _of_this_window(self, results: Any) -> bool:
+        """Whether these are the results of the window that we saw begin; True where we saw none begin.
 
-def _add_activities(builder: TraceBuilder, profile: Any, results: Any, *, host: str, rank: int) -> None:
-    import torch
+        A profiler that starts inside another makes off with the other's results, and what the other has at stop
+        is nothing (a window that began at 0), or what came after the inner one began.
+        """
+        if self._started_ns is None:
+            return True
+        if results is None:
+            return False
+        began = getattr(results, "trace_start_ns", None)
+        return began is None or 0 < began() <= self._started_ns
 
-    activities = KinetoActivities(results.trace_activities(), device=profile.use_device, with_flops=profile.with_flops)
-    assembler = TraceEventAssembler(builder, private_use_name=torch._C._get_privateuse1_backend_name())
-    for batch in activities.batches():
-        assembler.add(batch)
-    names = activities.names()
-    assembler.add(names)
-    builder.report.source_events -= len(names)  # ours, not torch's
-    assembler.finish(rank=rank, host=host)
+    def _add_activities(self, builder: TraceBuilder, profile: Any, results: Any, *, host: str, rank: int) -> None:
+        import torch
+
+        found = results.trace_activities()
+        self.found = len(found)
+        activities = KinetoActivities(found, device=profile.use_device, with_flops=profile.with_flops)
+        assembler = TraceEventAssembler(builder, private_use_name=torch._C._get_privateuse1_backend_name())
+        for batch in activities.batches():
+            assembler.add(batch)
+        names = activities.names()
+        assembler.add(names)
+        builder.report.source_events -= len(names)  # ours, not torch's
+        if activities.mended:
+            builder.report.repaired[NOT_UTF8] += activities.mended
+        assembler.finish(rank=rank, host=host)
 
 
 def _told(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -70,6 +114,6 @@ def _told(texts: Mapping[str, str]) -> dict[str, Any]:
     for key, text in texts.items():
         try:
             told[key] = json.loads(text)
-        except ValueError:  # add_metadata_json takes any text
-            told[key] = text
+        except (ValueError, TypeError, RecursionError):  # add_metadata_json keeps whatever it was given
+            told[key] = str(text)
     return told

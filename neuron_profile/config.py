@@ -26,7 +26,7 @@ else:
 
 DEVICE_MODELS = ("auto", "none", "trn1", "trn2", "trn3", "inf2")
 RECORD = ("auto", "as_given")
-_CORES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_CORES = re.compile(r"(?P<first>[0-9]+)(-(?P<last>[0-9]+))?")  # one item of the list
 # The fields that torch lets Python read back; the user may have changed them since.
 _READABLE_TORCH_FIELDS = ("custom_profiler_config", "trace_only")
 
@@ -148,10 +148,15 @@ def _modes(modes: Iterable[ProfileMode] | None) -> tuple[ProfileMode, ...]:
 def _cores(cores: str | Sequence[int] | None) -> str | None:
     if cores is None:
         return None
-    text = cores if isinstance(cores, str) else ",".join(str(core) for core in cores)
-    if not _CORES.fullmatch(text.replace(" ", "")):
-        raise ConfigError(f"capture_enabled_for_nc: {cores!r} is not a list of cores; write it as '0,1,2-5'")
-    return text.replace(" ", "")
+    try:
+        text = (cores if isinstance(cores, str) else ",".join(str(core) for core in cores)).replace(" ", "")
+    except TypeError:  # not a list
+        text = ""
+    for item in text.split(","):
+        found = _CORES.fullmatch(item)
+        if found is None or int(found["last"] or found["first"]) < int(found["first"]):
+            raise ConfigError(f"capture_enabled_for_nc: {cores!r} is not a list of cores; write it as '0,1,2-5'")
+    return text
 
 
 def _positive(name: str, value: int | None) -> int | None:
@@ -167,9 +172,13 @@ def _flag(name: str, value: bool) -> bool:  # noqa: FBT001
 
 
 def _folder(name: str, path: str | os.PathLike[str]) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str) or not text or "\0" in text:
         raise ConfigError(f"{name}: {path!r} is not the path of a folder")
-    return Path(path)
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # "~name" of nobody here
+        raise ConfigError(f"{name}: {path!r} is in no home folder of this machine; write the path out") from error
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -178,9 +187,13 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     raise ConfigError(f"{name}: {value!r} is none of {', '.join(allowed)}")
 
 
-def _collectors(names: str | Sequence[str]) -> tuple[str, ...]:
+def _collectors(names: str | Iterable[str]) -> tuple[str, ...]:
     if names == "default":
         return DEFAULT_COLLECTORS
-    if isinstance(names, str) or not all(name in DEFAULT_COLLECTORS for name in names):
+    try:
+        chosen = () if isinstance(names, str) else tuple(dict.fromkeys(names))  # each once: twice is twice the events
+    except TypeError:
+        chosen = ("",)
+    if isinstance(names, str) or not set(chosen) <= set(DEFAULT_COLLECTORS):
         raise ConfigError(f"collectors: {names!r} is neither 'default' nor a list of {', '.join(DEFAULT_COLLECTORS)}")
-    return tuple(names)
+    return chosen

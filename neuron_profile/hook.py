@@ -41,6 +41,8 @@ class Attached:
     recording: Recording
     session: Session | None = None
     refused: bool = False
+    started: bool = False
+    displaced: bool = False  # another profiler began since this one was prepared
     trace_path: Path | None = None  # the trace.pb of its last window; None if that window left none
 
 
@@ -135,37 +137,44 @@ def _misfit(torch_profiler: Any) -> str:
 
 def _prepare(original: Method, profile: Any) -> None:
     if not isinstance(getattr(profile, "experimental_config", None), NeuronConfig):
-        turn.take(profile)  # so that no session of ours starts while this one runs
-        original(profile)
+        if not turn.take(profile):  # so that no session of ours starts while this one runs
+            _displace(turn.holder())
+        _giving_back(original, profile)
         return
     config: NeuronConfig = profile.experimental_config
     state = _attached.get(profile)
     if state is None:
         state = _attached[profile] = Attached(Recording.of(profile, config.record))
     state.session, state.trace_path = None, None
-    state.refused = not turn.held_by(profile) and (_torch_is_recording() or not turn.take(profile))
+    state.started = state.displaced = False
+    state.refused = turn.holder() is not profile and (_torch_is_recording() or not turn.take(profile))
     if state.refused:
-        with _boundary.around("the refusal of a second profiler"):
-            _refuse(profile)
+        _refuse(profile)
         return
     with _boundary.around("the preparation of a capture"):
         state.session = Session(config, profile, state.recording)
         state.recording.turn_on(profile)
-    try:
-        original(profile)
-    except BaseException:
-        turn.give_back(profile)
-        raise
+    _giving_back(original, profile)
 
 
 def _start(original: Method, profile: Any) -> None:
     state = _attached.get(profile)
     if state is None:
-        original(profile)
+        _giving_back(original, profile)
         return
+    if state.displaced and not state.started:
+        # torch would raise where the other one is still recording, and crash at our stop where it is not
+        state.refused = _torch_is_recording()
+        if state.refused:
+            state.session = None
+            turn.give_back(profile)
+            _refuse(profile)
+        else:
+            _giving_back(getattr(_live["prepare_trace"], _ORIGINAL), profile)
     if state.refused:
         return
-    original(profile)
+    _giving_back(original, profile)
+    state.started = True
     if _only_warming_up(profile):
         state.session = None
     if state.session is not None:
@@ -183,8 +192,10 @@ def _stop(original: Method, profile: Any) -> None:
         original(profile)
     finally:
         try:
-            if state is not None and session is not None:
-                state.session, state.trace_path = None, session.finish()
+            if state is not None:
+                state.started = False
+                if session is not None:
+                    state.session, state.trace_path = None, session.finish()
         finally:
             turn.give_back(profile)
 
@@ -196,14 +207,40 @@ _AROUND: dict[str, Callable[[Method, Any], None]] = {
 }
 
 
+def _giving_back(method: Method, profile: Any) -> None:
+    """Call torch's method; where it raises, the profile is not recording, so others may."""
+    try:
+        method(profile)
+    except BaseException:
+        turn.give_back(profile)
+        raise
+
+
 def _refuse(profile: Any) -> None:
-    give_empty_results(profile)
-    warnings.warn(
-        "neuron_profile: a profiler is already running in this process, and torch supports one at a time: "
-        "this one does not start and records nothing",
-        RuntimeWarning,
-        stacklevel=6,
-    )
+    with _boundary.around("the refusal of a second profiler"):
+        give_empty_results(profile)
+        warnings.warn(
+            "neuron_profile: a profiler is already running in this process, and torch supports one at a time: "
+            "this one does not start and records nothing",
+            RuntimeWarning,
+            stacklevel=7,
+        )
+
+
+def _displace(holder: object | None) -> None:
+    """Note that a profiler which is not ours to refuse begins in the turn of `holder`; say so once for each window."""
+    state = _attached.get(holder) if holder is not None else None
+    if state is None or state.displaced:
+        return
+    state.displaced = True
+    if state.started:
+        with _boundary.around("the warning of a second profiler"):
+            warnings.warn(
+                "neuron_profile: a profiler without NeuronConfig starts while one with it is recording, and torch "
+                "supports one at a time: what the first one recorded is lost",
+                RuntimeWarning,
+                stacklevel=7,
+            )
 
 
 def _torch_is_recording() -> bool:

@@ -29,6 +29,7 @@ class NeuronProfiler:
         self.config = config if config is not None else NeuronConfig()
         self._profile: Any = None
         self._session: Session | None = None  # only where the hook does not make one
+        self._exported: Path | None = None  # our last trace.json
         self._boundary = Boundary()
 
     def __enter__(self) -> Self:
@@ -47,17 +48,17 @@ class NeuronProfiler:
             return
         hooked = hook.install()
         profile = _torch_profile(self.config if hooked else None)
-        recording = None
+        recording = session = None
         if not hooked:
             if profile is not None:
                 recording = Recording.of(profile, self.config.record)
                 recording.turn_on(profile)
-            self._session = Session(self.config, profile, recording)
-        self._profile = profile
+            session = Session(self.config, profile, recording)
         if profile is not None:
             profile.start()
-        if self._session is not None:
-            self._session.start()
+        self._profile, self._session = profile, session  # now that nothing is left to fail
+        if session is not None:
+            session.start()
 
     def stop(self) -> Path | None:
         """End the recording and return its trace.pb; None where nothing was recording or nothing could be written."""
@@ -84,7 +85,8 @@ class NeuronProfiler:
                 from trace_format.exporters import export_file
 
                 path = trace_path.with_name(EXPORT_NAME)
-                export_file(read_trace(trace_path), path)
+                export_file(read_trace(trace_path), path, force=path == self._exported)
+                self._exported = path
                 return path
         return None
 

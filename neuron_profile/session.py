@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collectors import Collector, make_collector
-from collectors.boundary import Boundary
+from collectors.boundary import Boundary, log_once
 from neuron_profile._version import __version__
 from neuron_profile.recording import Recording
-from neuron_profile.session_directory import session_directory
+from neuron_profile.session_directory import session_directory, why_unusable
 from trace_format import Trace, TraceBuilder, write_trace
 from trace_format.garbage import collection_paused
 
@@ -41,6 +41,9 @@ class Session:
         self._prepared_ns = time.time_ns()
         self._started_ns: int | None = None  # None: the window was over when we came
         self._stopped_ns: int | None = None
+        problem = why_unusable(self._output)
+        if problem:
+            log_once(f"no trace will be written to profile_output_dir {self._output}: {problem}")
         for name in config.collectors:
             with self._boundary.around(f"collector {name!r}"):
                 self._collectors.append(make_collector(name, profile))
@@ -63,14 +66,14 @@ class Session:
         """Write the trace and return where it is; None where that was not possible (the log says why)."""
         with self._boundary.around("the trace"), collection_paused():
             trace = self._assemble()
-            directory = session_directory(
+            with session_directory(
                 self._output,
                 prepared_ns=self._prepared_ns,
                 started_ns=self._started_ns or self._prepared_ns,
                 stopped_ns=self._stopped_ns or time.time_ns(),
-            )
-            path = directory / FILE_NAME
-            write_trace(trace, path)
+            ) as directory:
+                path = directory / FILE_NAME
+                write_trace(trace, path)
             self._config._wrote(path)
             return path
         return None
@@ -80,14 +83,14 @@ class Session:
         rank, world_size = _place_in_job()
         builder = TraceBuilder()
         for collector in self._collectors:
-            with self._boundary.around(f"collector {collector.name!r}"), builder.all_or_nothing():
-                collector.collect(builder, host=host, rank=-1 if rank is None else rank)
-        for cause, times in self._boundary.losses.items():
-            builder.report.source_events += times
-            builder.report.left_out[cause] += times
+            self._collect(collector, builder, host=host, rank=-1 if rank is None else rank)
+        for cause, events in self._boundary.losses.items():
+            builder.report.source_events += events
+            builder.report.left_out[cause] += events
         return builder.finish(
             metadata={
                 "host": host,
+                "device_model": builder.metadata.get("device_model"),
                 "pid": os.getpid(),
                 "rank": rank,
                 "world_size": world_size,
@@ -99,6 +102,11 @@ class Session:
                 "collector_losses": dict(self._boundary.losses),
             }
         )
+
+    def _collect(self, collector: Collector, builder: TraceBuilder, *, host: str, rank: int) -> None:
+        boundary = self._boundary.around(f"collector {collector.name!r}", events=lambda: collector.found)
+        with boundary, builder.all_or_nothing():
+            collector.collect(builder, host=host, rank=rank)
 
 
 def _place_in_job() -> tuple[int | None, int | None]:

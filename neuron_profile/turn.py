@@ -33,9 +33,10 @@ class Turn:
             if self._holder is not None and self._holder() is holder:
                 self._holder = None
 
-    def held_by(self, holder: object) -> bool:
+    def holder(self) -> object | None:
+        """Who has the turn; None where nobody has."""
         with self._lock:
-            return self._holder is not None and self._holder() is holder
+            return self._holder() if self._holder is not None else None
 
 
 turn = Turn()

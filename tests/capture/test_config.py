@@ -33,7 +33,8 @@ def test_defaults_are_those_of_the_documentation():
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"), [("0,1,2-5", "0,1,2-5"), ("0, 1", "0,1"), ([0, 3], "0,3"), ("7", "7"), (None, None)]
+    ("given", "kept"),
+    [("0,1,2-5", "0,1,2-5"), ("0, 1", "0,1"), ([0, 3], "0,3"), ("7", "7"), ("2-2", "2-2"), (None, None)],
 )
 def test_cores_are_taken_as_text_or_as_numbers(given: Any, kept: Any):
     assert NeuronConfig(capture_enabled_for_nc=given).capture_enabled_for_nc == kept
@@ -49,14 +50,25 @@ def test_cores_are_taken_as_text_or_as_numbers(given: Any, kept: Any):
         ("max_events_per_nc", "1000"),
         ("capture_enabled_for_nc", "all"),
         ("capture_enabled_for_nc", []),
+        ("capture_enabled_for_nc", 3),
+        ("capture_enabled_for_nc", "5-2"),
+        ("capture_enabled_for_nc", "0,5-2"),
+        ("capture_enabled_for_nc", "1-"),
+        ("capture_enabled_for_nc", [0, -1]),
+        ("capture_enabled_for_nc", [[0]]),
         ("profile_output_dir", ""),
         ("profile_output_dir", None),
+        ("profile_output_dir", "a\0b"),
+        ("profile_output_dir", "~nobody-of-this-name/x"),
         ("neff_cache_dir", 5),
         ("precache_node_info", "yes"),
         ("device_model", "trn9"),
         ("record", "everything"),
         ("collectors", "torch"),
         ("collectors", ["nonesuch"]),
+        ("collectors", [["torch"]]),
+        ("collectors", 3),
+        ("collectors", None),
         ("custom_profiler_config", "profile_output_dir:/runs/lr=1e-3"),
     ],
 )
@@ -66,6 +78,18 @@ def test_a_value_that_cannot_be_is_refused_in_one_line_that_names_it(parameter: 
     assert str(refused.value).startswith(f"{parameter}: ")
     assert "\n" not in str(refused.value)
     assert isinstance(refused.value, ValueError)
+
+
+def test_each_collector_runs_once_however_it_is_listed():
+    assert NeuronConfig(collectors=["torch", "torch"]).collectors == ("torch",)
+    assert NeuronConfig(collectors=iter(["torch"])).collectors == ("torch",)
+    assert NeuronConfig(collectors=[]).collectors == ()
+
+
+def test_the_home_folder_may_be_written_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config = NeuronConfig(profile_output_dir="~/runs", neff_cache_dir=Path("~/cache"))
+    assert (config.profile_output_dir, config.neff_cache_dir) == (tmp_path / "runs", tmp_path / "cache")
 
 
 def test_torchs_own_options_reach_torch():

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from event_comparison import DERIVED, described, flows
 
+from collectors.torch_devices import device_model
 from collectors.torch_events import TorchEvents
 from trace_format import Trace, TraceBuilder
 from trace_format.importers import load_file
@@ -38,12 +40,13 @@ class Activity:
     flow: int = 0
     flow_kind: int = 2
     begins_flow: bool = False
+    garbled: bool = False
 
     def type(self) -> str:
         return self.kind
 
     def name(self) -> str:
-        return self.label
+        return (self.label.encode() + b"(0): \xae").decode() if self.garbled else self.label
 
     def timestamp(self) -> int:
         return START_NS + self.at_ns
@@ -67,6 +70,8 @@ class Activity:
         return self.cause
 
     def metadata_json(self) -> str:
+        if self.garbled and self.text:
+            return (self.text.encode() + b', "Call stack": "\xf4\x02;a"').decode()
         return self.text
 
     def flow_id(self) -> int:
@@ -174,3 +179,58 @@ def test_a_device_with_the_number_of_this_process_is_not_taken_for_it():
 def test_another_backends_device_bears_its_name():
     trace = live(activities(), device="neuron")
     assert "python (NEURON 0)" in trace.tracks.text("name")
+
+
+def test_the_devices_are_described_as_in_torchs_own_file(monkeypatch: pytest.MonkeyPatch):
+    described = SimpleNamespace(name="NVIDIA H100", total_memory=85 * 10**9, major=9, minor=0, warp_size=32)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: described)
+    metadata = live(activities()).metadata
+    one = {"name": "NVIDIA H100", "totalGlobalMem": 85 * 10**9, "computeMajor": 9, "computeMinor": 0, "warpSize": 32}
+    assert metadata["source_metadata"]["deviceProperties"] == [{"id": 0, **one}, {"id": 1, **one}]
+    assert metadata["device_model"] == "NVIDIA H100"
+
+
+@pytest.mark.parametrize("device", [None, "cuda", "no_such_device"])
+def test_without_devices_in_use_nothing_is_said_of_them(device: str | None):
+    metadata = live(activities(), device=device).metadata
+    assert "device_model" not in metadata
+    assert "source_metadata" not in metadata
+
+
+def test_devices_that_torch_fails_to_describe_cost_no_events(monkeypatch: pytest.MonkeyPatch):
+    def fail(_: int) -> None:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", fail)
+    trace = live(activities())
+    assert len(trace.slices) == len(activities())
+    assert "device_model" not in trace.metadata
+
+
+def test_different_devices_are_each_named_once():
+    names = [{"name": "A100"}, {"name": "H100"}, {"name": "A100"}, {}]
+    assert device_model(names) == "A100, H100"
+
+
+def test_bytes_that_are_no_text_are_replaced_and_every_event_is_kept():
+    moment = Activity("cpu_instant_event", "moment", 3, 0, text='"a": 1')
+    found = [*activities(), moment]
+    well = live(found)
+    for activity in found:
+        activity.garbled = activity.label != "record_param_comms"
+    trace = live(found)
+    assert trace.report.to_dict() == {
+        **well.report.to_dict(), "repaired": {"bytes that are not UTF-8 replaced": len(found) - 1},
+    }  # fmt: skip
+    assert trace.slices.text("name") == [
+        name if name == "record_param_comms" else f"{name}(0): \ufffd" for name in well.slices.text("name")
+    ]
+    assert trace.slices.dur_ns.tolist() == well.slices.dur_ns.tolist()
+    assert trace.slices.event_index.tolist() == well.slices.event_index.tolist()
+    assert trace.instants.text("name") == ["moment(0): \ufffd"]
+    stacks = [[trace.pool.strings[frame] for frame in stack] for stack in trace.pool.stacks.values]
+    assert ["a", "\ufffd\ufffd"] in stacks

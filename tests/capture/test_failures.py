@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from torch.profiler import ProfilerActivity, profile
 import neuron_profile.session
 from collectors import make_collector
 from collectors.boundary import Boundary
+from collectors.kineto_activities import KinetoActivities
+from collectors.torch_events import ENDED_BY_ANOTHER
 from neuron_profile import NeuronConfig, hook
 from trace_format import TraceBuilder, read_trace
 
@@ -26,6 +29,7 @@ class Failing:
 
     def __init__(self, name: str, where: str) -> None:
         self.name, self._where = name, where
+        self.found = 0
 
     def start(self) -> None:
         self._fail("start")
@@ -37,6 +41,7 @@ class Failing:
         if self._where == "collect":
             builder["slices"].append(ts_ns=[1], dur_ns=[2], track=[77])
             builder.report.source_events += 5
+            self.found = 7
         self._fail("collect")
 
     def _fail(self, where: str) -> None:
@@ -74,24 +79,58 @@ def test_a_failing_collector_is_a_counted_note_and_the_others_go_on(
     with profile(activities=CPU, experimental_config=config):
         step()
     trace = read_trace(config.trace_path)
-    assert trace.metadata["collector_losses"] == {note: 1}
-    assert trace.report.left_out[note] == 1
+    lost = 7 if where == "collect" else 1  # all events it had, where it knew of any
+    assert trace.metadata["collector_losses"] == {note: lost}
+    assert trace.report.left_out[note] == lost
     assert trace.report.kept + sum(trace.report.left_out.values()) == trace.report.source_events
     assert "aten::addmm" in trace.slices.text("name")
     if where == "collect":
         assert trace.slices.track.max() < len(trace.tracks)  # nothing is left of the half that was collected
 
 
-def test_a_trace_that_cannot_be_written_costs_the_trace_alone(
+def test_if_torchs_events_cannot_be_read_all_of_them_are_counted_as_lost(
+    config: NeuronConfig, step: Step, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_: KinetoActivities) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(KinetoActivities, "names", fail)  # asked for last, when the others are in the trace
+    with profile(activities=CPU, experimental_config=config) as prof:
+        step()
+    events = len(prof.profiler.kineto_results.trace_activities())
+    note = "collector 'torch' failed: RuntimeError: out of order"
+    trace = read_trace(config.trace_path)
+    assert events > 100
+    assert trace.report.to_dict() == {
+        "source_events": events, "kept": 0, "left_out": {note: events}, "repaired": {},
+    }  # fmt: skip
+    assert len(trace.slices) == len(trace.memory) == 0
+
+
+def test_a_trace_that_cannot_be_written_costs_the_trace_alone_and_is_told_of_at_once(
     step: Step, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / "file").write_text("in the way")
     config = NeuronConfig(profile_output_dir=tmp_path / "file")
     with caplog.at_level(logging.WARNING), profile(activities=CPU, experimental_config=config) as prof:
+        (early,) = caplog.messages
         step()
     assert len(prof.events()) > 0
     assert config.trace_path is None
-    assert "the trace failed: NotADirectoryError" in caplog.text
+    assert early.startswith(f"neuron_profile: no trace will be written to profile_output_dir {tmp_path / 'file'}: ")
+    assert caplog.messages[1].startswith("neuron_profile: the trace failed: ")
+    assert caplog.text.count("\n") == len(caplog.messages) == 2
+
+
+def test_a_full_disk_leaves_no_empty_folder(config: NeuronConfig, step: Step, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(neuron_profile.session, "write_trace", full)
+    with profile(activities=CPU, experimental_config=config):
+        step()
+    assert config.trace_path is None
+    assert list(config.profile_output_dir.iterdir()) == []
 
 
 def test_a_session_that_cannot_be_prepared_costs_the_trace_alone(
@@ -119,7 +158,9 @@ def test_results_that_torch_lost_are_an_empty_trace(config: NeuronConfig, step: 
 
     monkeypatch.setattr(type(prof.profiler), "__exit__", lose)
     prof.stop()
-    assert len(read_trace(config.trace_path).slices) == 0
+    trace = read_trace(config.trace_path)
+    assert len(trace.slices) == 0
+    assert trace.report.to_dict() == {"source_events": 1, "kept": 0, "left_out": {ENDED_BY_ANOTHER: 1}, "repaired": {}}
 
 
 def test_an_error_of_torch_at_stop_passes_and_frees_the_turn(

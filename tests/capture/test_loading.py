@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neuron_profile import NeuronProfileError, load
-from trace_format import Trace, TraceBuilder, write_trace
+from trace_format import Trace, TraceBuilder, TraceFileError, write_trace
 
 UNIX = [{"format": "test", "clock": "unix"}]
 
@@ -74,10 +74,12 @@ def test_a_directory_with_one_foreign_trace_is_that_trace(tmp_path: Path):
     assert load(tmp_path).slices.text("name") == ["only"]
 
 
-@pytest.mark.parametrize("what", ["missing", "directory without a trace", "empty list"])
+@pytest.mark.parametrize("what", ["missing", "directory without a trace", "empty list", "empty path"])
 def test_where_there_is_nothing_to_open_one_line_says_so(what: str, tmp_path: Path):
     (tmp_path / "notes.txt").write_text("hello")
-    target: Any = {"missing": tmp_path / "nonesuch", "directory without a trace": tmp_path, "empty list": []}[what]
+    target: Any = {
+        "missing": tmp_path / "nonesuch", "directory without a trace": tmp_path, "empty list": [], "empty path": "",
+    }[what]  # fmt: skip
     with pytest.raises(NeuronProfileError) as refused:
         load(target)
     assert "\n" not in str(refused.value)
@@ -140,3 +142,39 @@ def test_traces_that_are_not_ranks_of_one_job_are_refused(traces: list[Trace], r
         load(paths)
     assert str(tmp_path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_rank_that_cannot_be_read_is_named_in_the_report(tmp_path: Path):
+    write_trace(small_trace(rank=0), tmp_path / "r0.pb")
+    write_trace(small_trace(rank=1), tmp_path / "r1.pb")
+    (tmp_path / "r2.json").write_bytes(b"")
+    whole = (tmp_path / "r1.pb").read_bytes()
+    (tmp_path / "r3.pb").write_bytes(whole[:30] + b"\xff" + whole[31:])
+    (tmp_path / "settings.json").write_text('{"batch": 8}')
+    trace = load(tmp_path)
+    assert len(trace.slices) == len(small_trace(rank=0).slices) + len(small_trace(rank=1).slices)
+    causes = list(trace.report.repaired)
+    assert [cause.split(": ")[0] for cause in causes] == ["file passed over"] * 2
+    assert "r2.json" in causes[0]
+    assert "r3.pb" in causes[1]
+
+
+def test_a_file_named_twice_is_refused(tmp_path: Path):
+    write_trace(small_trace(rank=0), tmp_path / "r0.pb")
+    with pytest.raises(TraceFileError, match=r"r0\.pb: is named twice"):
+        load([tmp_path / "r0.pb", tmp_path / "." / "r0.pb"])
+
+
+def test_an_export_beside_its_trace_is_not_a_second_rank(tmp_path: Path):
+    write_trace(small_trace(rank=0), tmp_path / "step.pb")
+    (tmp_path / "step.json").write_text('{"traceEvents": []}')
+    (tmp_path / "step.json.gz").write_bytes(b"")
+    assert len(load(tmp_path).slices) == len(small_trace(rank=0).slices)
+
+
+def test_a_folder_of_more_files_than_a_job_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("neuron_profile.loading._MOST_FILES", 2)
+    for name in ("a.json", "b.json", "c.json"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(TraceFileError, match="more than 2 files that may be traces"):
+        load(tmp_path)

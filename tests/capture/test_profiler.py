@@ -33,6 +33,34 @@ def test_as_on_trace_ready_it_writes_chrome_json_beside_each_trace(config: Neuro
     assert sorted(names) == sorted(read_trace(folders[0] / "trace.pb").slices.text("name"))
 
 
+def test_exporting_a_window_again_gives_the_same_file(
+    config: NeuronConfig, step: Step, caplog: pytest.LogCaptureFixture
+):
+    exporter = NeuronProfiler(config)
+    with profile(activities=CPU, experimental_config=config, on_trace_ready=exporter.export_trace) as prof:
+        step()
+    path = exporter.export_trace(prof)
+    assert path is not None
+    assert config.trace_path is not None
+    assert path == config.trace_path.with_name("trace.json")
+    assert json.loads(path.read_text())["traceEvents"]
+    assert caplog.text == ""
+
+
+def test_a_file_that_is_not_ours_is_not_written_over(
+    config: NeuronConfig, step: Step, caplog: pytest.LogCaptureFixture
+):
+    with profile(activities=CPU, experimental_config=config) as prof:
+        step()
+    assert config.trace_path is not None
+    theirs = config.trace_path.with_name("trace.json")
+    theirs.write_text("theirs")
+    assert NeuronProfiler(config).export_trace(prof) is None
+    assert theirs.read_text() == "theirs"
+    assert caplog.text.count("\n") == 1
+    assert str(theirs) in caplog.text
+
+
 def test_it_exports_a_profile_that_has_another_config(config: NeuronConfig, step: Step, tmp_path: Path):
     with profile(activities=CPU, on_trace_ready=NeuronProfiler(config).export_trace):
         step()
@@ -75,6 +103,20 @@ def test_a_second_start_and_a_stop_without_a_start_are_ignored(config: NeuronCon
     step()
     assert profiler.stop() is not None
     assert profiler.stop() is None
+
+
+def test_a_start_that_failed_is_no_recording(config: NeuronConfig, step: Step, monkeypatch: pytest.MonkeyPatch):
+    def fail(_: profile) -> None:
+        raise OSError("out of order")
+
+    profiler = NeuronProfiler(config)
+    with monkeypatch.context() as patch:
+        patch.setattr(profile, "start", fail)
+        with pytest.raises(OSError, match="out of order"):
+            profiler.start()
+    with profiler:
+        step()
+    assert config.trace_path is not None
 
 
 def test_an_exception_in_the_body_passes_and_the_trace_is_there(config: NeuronConfig, step: Step):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,7 +114,10 @@ def test_metadata_says_who_recorded_where_and_when(tmp_path: Path, monkeypatch: 
     assert (said["rank"], said["world_size"]) == (3, 8)
     assert set(trace.tracks.rank.tolist()) == {3}
     assert said["created_by"].startswith("neuron-profile ")
-    assert said["sources"] == [{"format": "torch.profiler live", "clock": "unix", "torch": torch.__version__}]
+    (source,) = said["sources"]
+    source.pop("trace_id")
+    assert source == {"format": "torch.profiler live", "clock": "unix", "torch": torch.__version__}
+    assert said["device_model"] is None
     assert said["collectors"] == ["torch"]
     assert said["collector_losses"] == {}
     row = op(trace, "aten::mm")
@@ -133,6 +138,23 @@ def test_what_the_user_told_the_profiler_is_in_the_metadata(config: NeuronConfig
         prof.add_metadata_json("settings", '{"lr": 0.1}')
     told = read_trace(config.trace_path).metadata["source_metadata"]
     assert (told["run"], told["settings"]) == ('the "best" one', {"lr": 0.1})
+
+
+@pytest.mark.parametrize("value", ["{", "[" * 100_000, {"lr": 0.1}], ids=["cut off", "too deep", "no text"])
+def test_metadata_that_is_no_json_is_kept_as_text_and_costs_no_events(config: NeuronConfig, value: Any):
+    with profile(activities=CPU, experimental_config=config) as prof:
+        multiply()
+        with suppress(TypeError):  # torch's, which has taken note of the value before
+            prof.add_metadata_json("settings", value)
+    trace = read_trace(config.trace_path)
+    assert trace.metadata["source_metadata"]["settings"] == str(value)
+    assert "aten::mm" in trace.slices.text("name")
+
+
+def test_the_id_that_torch_gave_the_window_is_in_the_metadata(config: NeuronConfig):
+    with profile(activities=CPU, experimental_config=config) as prof:
+        multiply()
+    assert read_trace(config.trace_path).metadata["sources"][0]["trace_id"] == prof.get_trace_id()
 
 
 def test_without_collectors_the_trace_has_metadata_alone(tmp_path: Path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 
+import pytest
+
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 HEADER = """
@@ -142,7 +144,7 @@ assert turn.take(holder)
 if os.fork() == 0:
     os._exit(0 if turn.take(Holder()) else 1)
 assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
-assert turn.held_by(holder)
+assert turn.holder() is holder
 """,
     )
 
@@ -164,6 +166,162 @@ try:
 except RuntimeError:
     pass
 assert not torch.autograd._profiler_enabled()
+with profile(activities=CPU, experimental_config=inner):
+    work()
+assert matmuls(inner) == 1
+""",
+    )
+
+
+LOSS = "another profiler ended this window: torch.profiler lost what it had recorded until then"
+INNER = {
+    "torch.profiler": ("profile(activities=CPU)", 1),
+    "torch.profiler in warm-up": ("profile(activities=CPU, schedule=schedule(wait=0, warmup=1, active=1))", 1),
+    "torch.autograd.profiler": ("torch.autograd.profiler.profile(use_kineto=True)", 0),
+}
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_a_plain_profiler_that_ends_our_window_costs_a_note_and_is_warned_of_once(inner: str, python: Python):
+    made, warned = INNER[inner]
+    done = python(
+        "-c",
+        HEADER
+        + f"""
+with profile(activities=CPU, experimental_config=outer) as prof:
+    work()
+    for _ in range(2):
+        with {made} as plain:
+            work()
+    work()
+trace = read_trace(outer.trace_path)
+assert trace.report.to_dict()["left_out"] == {{{LOSS!r}: 1}}
+assert trace.report.source_events == len(trace.slices) + 1
+assert {inner!r}.endswith("warm-up") or len(plain.key_averages()) > 0
+with profile(activities=CPU, experimental_config=inner):
+    work()
+assert read_trace(inner.trace_path).report.clean
+assert matmuls(inner) == 1
+""",
+    )
+    assert done.stderr.count("RuntimeWarning: neuron_profile: a profiler without NeuronConfig starts") == warned
+    assert done.stderr.count(f"neuron_profile: the trace lacks events: {LOSS}") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_plain_profiler_recorded_is_not_passed_off_as_our_window(python: Python):
+    done = python(
+        "-c",
+        HEADER
+        + f"""
+first = profile(activities=CPU, experimental_config=outer)
+first.start()
+work()
+plain = torch.autograd.profiler.profile(use_kineto=True)
+plain.__enter__()
+work()
+first.stop()
+plain.__exit__(None, None, None)
+assert read_trace(outer.trace_path).report.to_dict()["left_out"] == {{{LOSS!r}: 1}}
+""",
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_a_window_that_another_thread_stops_is_not_said_to_be_empty(python: Python):
+    done = python(
+        "-c",
+        HEADER
+        + """
+prof = profile(activities=CPU, experimental_config=outer)
+prof.start()
+work()
+thread = threading.Thread(target=prof.stop)
+thread.start()
+thread.join()
+(cause,) = read_trace(outer.trace_path).report.to_dict()["left_out"]
+assert cause.startswith("stopped in another thread than started")
+""",
+    )
+    assert "neuron_profile: the trace lacks events: stopped in another thread" in done.stderr
+
+
+def test_where_warnings_are_errors_the_plain_profiler_starts_all_the_same(python: Python):
+    done = python(
+        "-c",
+        HEADER
+        + """
+warnings.simplefilter("error")
+with profile(activities=CPU, experimental_config=outer):
+    with profile(activities=CPU) as plain:
+        work()
+assert len(plain.events()) > 0
+""",
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plain_profiler_in_our_warm_up_costs_nothing(python: Python):
+    done = python(
+        "-c",
+        HEADER
+        + """
+with profile(activities=CPU, experimental_config=outer, schedule=schedule(wait=0, warmup=1, active=1)) as prof:
+    with profile(activities=CPU) as plain:
+        work()
+    prof.step()
+    work()
+    work()
+assert matmuls(outer) == 2
+assert read_trace(outer.trace_path).report.clean
+assert len(plain.events()) > 0
+""",
+    )
+    assert "neuron_profile" not in done.stderr
+
+
+def test_a_plain_profiler_that_runs_on_when_our_warm_up_ends_keeps_ours_out(python: Python):
+    done = python(
+        "-c",
+        HEADER
+        + """
+plain = profile(activities=CPU)
+with profile(activities=CPU, experimental_config=outer, schedule=schedule(wait=0, warmup=1, active=1)) as prof:
+    plain.start()
+    prof.step()
+    work()
+plain.stop()
+assert outer.trace_path is None
+assert len(prof.events()) == 0
+assert [e.name for e in plain.events()].count("aten::mm") == 1
+with profile(activities=CPU, experimental_config=inner):
+    work()
+assert matmuls(inner) == 1
+""",
+    )
+    assert "already running" in done.stderr
+
+
+@pytest.mark.parametrize("config", ["outer", "None"])
+def test_a_start_that_fails_keeps_nobody_out(config: str, python: Python):
+    python(
+        "-c",
+        HEADER
+        + f"""
+class Observer:
+    def __getattr__(self, name):
+        return lambda *_: None
+    def start(self):
+        raise OSError("no space for the observer")
+    def get_output_file_path(self):
+        return None
+failing = profile(activities=CPU, experimental_config={config}, execution_trace_observer=Observer())
+try:
+    failing.start()
+except OSError:
+    pass
+else:
+    raise AssertionError
 with profile(activities=CPU, experimental_config=inner):
     work()
 assert matmuls(inner) == 1

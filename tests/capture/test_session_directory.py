@@ -6,9 +6,16 @@ import os
 import socket
 from pathlib import Path
 
-from neuron_profile.session_directory import session_directory
+import pytest
+
+from neuron_profile import session_directory as module
 
 WINDOW = {"prepared_ns": 1000, "started_ns": 2000, "stopped_ns": 3000}
+
+
+def session_directory(output: Path, **window: int) -> Path:
+    with module.session_directory(output, **window) as directory:
+        return directory
 
 
 def ours(output: Path) -> Path:
@@ -50,3 +57,34 @@ def test_where_two_would_do_neither_is_taken(tmp_path: Path):
     made_by_the_runtime(tmp_path, os.getpid(), "1500")
     made_by_the_runtime(tmp_path, os.getpid(), "2500")
     assert session_directory(tmp_path, **WINDOW) == ours(tmp_path)
+
+
+def test_one_that_stays_empty_because_the_writing_failed_goes_again(tmp_path: Path):
+    with pytest.raises(OSError, match="full"), module.session_directory(tmp_path / "out", **WINDOW) as directory:
+        assert directory.is_dir()
+        raise OSError("the disk is full")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_one_that_has_something_in_it_stays_and_so_does_the_runtimes(tmp_path: Path):
+    made = made_by_the_runtime(tmp_path / "runtime", os.getpid(), "1500")
+    with pytest.raises(OSError, match="full"), module.session_directory(tmp_path / "runtime", **WINDOW):
+        raise OSError("the disk is full")
+    assert made.is_dir()
+    with pytest.raises(OSError, match="full"), module.session_directory(tmp_path / "out", **WINDOW) as directory:
+        (directory / "trace.pb.partial").touch()
+        raise OSError("the disk is full")
+    assert [path.name for path in ours(tmp_path / "out").iterdir()] == ["trace.pb.partial"]
+
+
+def test_a_folder_that_can_be_made_is_usable_and_a_file_in_the_way_is_not(tmp_path: Path):
+    (tmp_path / "file").touch()
+    assert module.why_unusable(tmp_path / "not" / "yet") == ""
+    assert module.why_unusable(tmp_path) == ""
+    assert module.why_unusable(tmp_path / "file" / "below") == f"{tmp_path / 'file'} is not a folder"
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_folder_that_may_not_be_written_to_is_not_usable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # the tests may run as root
+    assert module.why_unusable(tmp_path / "below") == f"{tmp_path} is not writable"

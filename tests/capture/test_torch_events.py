@@ -69,6 +69,23 @@ def test_a_name_that_torchs_own_file_calls_unknown_is_kept():
     assert name in live(prof).slices.text("name")
 
 
+def test_what_had_not_ended_when_the_window_did_is_unfinished():
+    block = torch.profiler.record_function("open")
+    prof = profile(activities=CPU)
+    prof.start()
+    with torch.profiler.record_function("closed"):
+        block.__enter__()
+        torch.ones(2)
+    prof.stop()
+    block.__exit__(None, None, None)
+    trace = live(prof)
+    ends = dict(zip(trace.slices.text("name"), trace.slices.dur_ns.tolist(), strict=True))
+    assert ends.pop("open") == -1
+    assert min(ends.values()) > 0
+    assert trace.report.kept == trace.report.source_events
+    assert trace.report.repaired == {"no duration: shown as unfinished": 1}
+
+
 def test_every_event_torch_handed_over_is_counted(tmp_path: Path):
     with profile(activities=CPU, record_shapes=True, profile_memory=True) as prof:
         workload()
@@ -84,7 +101,8 @@ def test_the_way_by_the_saved_file_gives_the_same(tmp_path: Path):
     with profile(activities=CPU, record_shapes=True, with_flops=True, profile_memory=True) as prof:
         workload()
     old_results = SimpleNamespace(save=prof.profiler.kineto_results.save)  # as torch before 2.13 has them
-    old = SimpleNamespace(profiler=SimpleNamespace(kineto_results=old_results), with_flops=True, use_device=None)
+    old_profiler = SimpleNamespace(kineto_results=old_results, trace_id=prof.get_trace_id())
+    old = SimpleNamespace(profiler=old_profiler, with_flops=True, use_device=None)
     builder = TraceBuilder()
     collector = TorchEvents(prof)
     collector._profile = lambda: old
