@@ -51,6 +51,21 @@ def count(n: float | None) -> str:
     return UNKNOWN if known is None else f"{round(known):,}"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number of things: "1 slice", "1,234 slices"."""
+    return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {noun}s"
+
+
+def time_unit(ns: float) -> tuple[int, str]:
+    """The unit in which `duration` writes so long a time, as (nanoseconds, name); for an axis that long."""
+    factor, name = _TIME_UNITS[0]
+    for larger, larger_name in _LONG_TIME_UNITS if abs(ns) >= _LONGEST_IN_SECONDS_NS else _TIME_UNITS[1:]:
+        if abs(ns) < larger * 0.9995:
+            break
+        factor, name = larger, larger_name
+    return factor, name
+
+
 def ratio(value: float | None) -> str:
     """A ratio as a percentage: "41.7 %", "0.52 %"; "< 0.001 %" for less than can be shown."""
     if value is None or not math.isfinite(value):

@@ -8,16 +8,17 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace
+from explorer_app.cli.opening import no_cache_option, open_trace
 
 
 @click.command(cls=Command)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--strict", is_flag=True, help="Fail (exit 1) if anything was left out or repaired.")
-def check(*, path: Path, as_json: bool, strict: bool) -> None:
+@no_cache_option
+def check(*, path: Path, as_json: bool, strict: bool, no_cache: bool) -> None:
     """Print what reading the trace repaired or left out."""
-    report = open_trace([path]).report
+    report = open_trace([path], cache=not no_cache).report
     if as_json:
         from explorer_app.reporters.json_text import write_json
 

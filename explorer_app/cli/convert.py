@@ -17,7 +17,7 @@ from trace_format.errors import TraceFileError
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 def convert(*, source: Path, target: Path, force: bool) -> None:
-    """Write a trace as .pb, .json or .json.gz: OUT's suffix."""
+    """Write a trace as .pb, .json, .json.gz or .pftrace: OUT's suffix."""
     from trace_format.exporters import SUFFIXES, export_file
 
     # said now, not after minutes of reading
@@ -25,7 +25,7 @@ def convert(*, source: Path, target: Path, force: bool) -> None:
         raise click.BadParameter(f"{target.name!r} ends in none of {', '.join(SUFFIXES)}", param_hint="OUT")
     if target.exists() and not force:
         raise TraceFileError("exists already; choose another name, or overwrite it with --force", path=target)
-    trace = open_trace([source])
+    trace = open_trace([source], cache=False)
     with Progress(f"writing {target.name}"):
         export_file(trace, target, force=force)
     from explorer_app import format as fmt

@@ -28,4 +28,4 @@ def demo(*, output: Path, no_serve: bool) -> None:
         click.echo(path)
     else:
         click.echo(f"captured {visible(str(path))}", err=True)
-        serve_trace(open_trace([path]), title=title_of([path]))
+        serve_trace(open_trace([path], cache=False), title=title_of([path]))

@@ -42,6 +42,11 @@ for command in (summary, hotspots, convert, check, demo):
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of the command: 0 ok, 1 failed or gate not met, 2 wrong usage. An error is one line on stderr."""
     settings = Settings()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - nobody listens, for as long as the process lives
+    if sys.stdout is None:
+        _say("standard output is closed, so there is nowhere to print to; leave it open or send it to a file")
+        return FAILED
     if argv is None:
         _prepare_process(settings)
     try:

@@ -6,18 +6,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from explorer_app.cli.progress import Progress
 
 if TYPE_CHECKING:
     from trace_format import Trace
 
+no_cache_option = click.option(
+    "--no-cache", is_flag=True,
+    help="Neither use nor fill the cache of imported files "
+    "(in NPROF_CACHE_DIR, at most NPROF_CACHE_BYTES, 10 GB by default).",
+)  # fmt: skip
 
-def open_trace(paths: Sequence[Path]) -> Trace:
+
+def open_trace(paths: Sequence[Path], *, cache: bool) -> Trace:
     """The trace at `paths`: one file, or the ranks of one job. Raises what `neuron_profile.load` raises."""
     from neuron_profile import load
 
     with Progress(f"reading {title_of(paths)}") as progress:
-        return load(paths[0] if len(paths) == 1 else paths, progress=progress)
+        return load(paths[0] if len(paths) == 1 else paths, progress=progress, cache=cache)
 
 
 def title_of(paths: Sequence[Path]) -> str:

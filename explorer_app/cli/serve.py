@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace, title_of
+from explorer_app.cli.opening import no_cache_option, open_trace, title_of
 from explorer_app.cli.serving import LOOPBACK, serve_trace
 
 
@@ -18,6 +18,8 @@ from explorer_app.cli.serving import LOOPBACK, serve_trace
     "--port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port to serve on; 0, the default, is any."
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-def serve(*, paths: tuple[Path, ...], host: str, port: int, no_browser: bool) -> None:
+@no_cache_option
+def serve(*, paths: tuple[Path, ...], host: str, port: int, no_browser: bool, no_cache: bool) -> None:
     """Serve the web interface for a trace and open it in the browser."""
-    serve_trace(open_trace(paths), title=title_of(paths), host=host, port=port, browser=not no_browser)
+    trace = open_trace(paths, cache=not no_cache)
+    serve_trace(trace, title=title_of(paths), host=host, port=port, browser=not no_browser)

@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace
+from explorer_app.cli.opening import no_cache_option, open_trace
 
 
 @click.command(cls=Command)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def summary(*, path: Path, as_json: bool) -> None:
+@no_cache_option
+def summary(*, path: Path, as_json: bool, no_cache: bool) -> None:
     """Print the numbers of a trace on one screen."""
-    trace = open_trace([path])
+    trace = open_trace([path], cache=not no_cache)
     from neuron_profile.analysis import summarize
 
     found = summarize(trace)

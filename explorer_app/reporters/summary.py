@@ -81,7 +81,7 @@ def _peaks(peaks: pd.DataFrame) -> str:
     for row in peaks.to_dict("records"):
         device = row["device"] if row["rank"] < 0 else f"rank {row['rank']} {row['device']}"
         since = ", since the start of the trace" if device in peaks.attrs["relative"] else ""
-        shown.append(f"{fmt.size(row['peak_bytes'])} on {device}{since}")
+        shown.append(f"{fmt.size(row['peak_bytes'])}{f' on {device.rstrip()}' if device else ''}{since}")
     return "; ".join(shown)
 
 

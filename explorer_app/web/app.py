@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import dash
+import flask
 from dash import Input, Output
 
 from explorer_app.web import chart, security, shell, theme
+from explorer_app.web.answers import register_answers
 from explorer_app.web.pages import PAGES
 from explorer_app.web.timeline.routes import register_routes
 from trace_format import NeuronProfileError, Trace
@@ -67,6 +69,7 @@ def create_app(trace: Trace, *, title: str) -> dash.Dash:
         page.register_callbacks(app, trace)
     _register_page_switch(app, trace)
     security.protect(app.server, script_hashes=app.csp_hashes())
+    register_answers(app.server, pages=[page.path for page in PAGES], callbacks=app.callback_map)
     return app
 
 
@@ -82,8 +85,10 @@ def _register_page_switch(app: dash.Dash, trace: Trace) -> None:
             (Output("np-page", "className"), "np-host np-stale", "np-host"),
         ],
     )
-    def show_page(path: str | None) -> Any:
-        page = pages.get(path or "/")
+    def show_page(path: Any) -> Any:
+        if not isinstance(path, str | None):
+            flask.abort(400, "the path of a page is text")
+        page = pages.get((path or "/").rstrip("/") or "/")
         if page is None:
             return shell.page_not_found(path or "/", PAGES)
         try:

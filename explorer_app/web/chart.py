@@ -10,6 +10,7 @@ from typing import Any
 import dash
 from dash import MATCH, ClientsideFunction, Input, Output, dcc, html
 
+from explorer_app.web.names import label
 from explorer_app.web.theme import chart_layout
 
 # plotly.js 4 puts a "Share chart" button that uploads to a company's cloud on every chart unless told otherwise
@@ -56,8 +57,8 @@ def register_painting(app: dash.Dash) -> None:
 
 
 def plain(text: str) -> str:
-    """`text` for a chart's labels and tooltips, where plotly would read `<` as markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """`text` for a chart's labels and tooltips, where plotly would read `<` as markup, cut to what fits there."""
+    return label(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def value_axis(largest: float, show: Callable[[float], str]) -> dict[str, Any]:

@@ -84,6 +84,15 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def work_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of hotspots, or of a part of them, for a grid; times are None where no slice finished."""
+    rows = rows_of(frame)
+    for row in rows:
+        if row["max_ns"] == -1:
+            row.update(self_ns=None, total_ns=None, share_ratio=None, max_ns=None)
+    return rows
+
+
 def lead_to_timeline(app: dash.Dash, trace: Trace, grid_name: str, find: Callable[[str], int]) -> None:
     """Let a double click on a row open the timeline at the slice that `find(row id)` returns, -1 for none."""
 
@@ -92,13 +101,18 @@ def lead_to_timeline(app: dash.Dash, trace: Trace, grid_name: str, find: Callabl
         Input(grid_name, "cellDoubleClicked"),
         prevent_initial_call=True,
     )
-    def go(clicked: dict[str, Any] | None) -> Any:
-        return (slice_href(trace, find(str(clicked["rowId"]))) if clicked else "") or no_update
+    def go(clicked: Any) -> Any:
+        return slice_href(trace, find(row_id(clicked, "rowId"))) or no_update
 
 
-def position(row_id: str, rows: int) -> int:
+def row_id(event: Any, key: str) -> str:
+    """The id of the row that an event of a grid is about; "" for none, for events come from the browser."""
+    return str(event.get(key, "")) if isinstance(event, dict) else ""
+
+
+def position(chosen: str, rows: int) -> int:
     """The position among `rows` rows that an `id` names; -1 for what names none, for ids come from the browser."""
-    number = int(row_id) if row_id.isdecimal() and len(row_id) <= len(str(rows)) else -1
+    number = int(chosen) if chosen.isdecimal() and len(chosen) <= len(str(rows)) else -1
     return number if number < rows else -1
 
 
@@ -112,11 +126,24 @@ def text_column(field: str, heading: str, **options: Any) -> dict[str, Any]:
     return {"field": field, "headerName": heading, "tooltipField": field, "filter": "agTextColumnFilter", **options}
 
 
-def number_column(field: str, heading: str, shown: str, unit: str = "", **options: Any) -> dict[str, Any]:
+def name_column(field: str, heading: str, **options: Any) -> dict[str, Any]:
+    """A column of names from the trace; sorting, filtering and copying use them as they are in the trace."""
+    shown = {
+        "valueFormatter": {"function": "npNamed(params.value)"}, "tooltipField": None,
+        "tooltipValueGetter": {"function": "npNameTooltip(params.value)"},
+    }  # fmt: skip
+    return text_column(field, heading, **shown, **options)
+
+
+def number_column(
+    field: str, heading: str, shown: str, unit: str = "", *, about: str = "", **options: Any
+) -> dict[str, Any]:
     """A column of numbers, `shown` as one of duration, size, bandwidth, count, ratio (`assets/np_format.js`).
 
-    Sorting and filtering use the number itself; the tooltip has it with all its digits, in `unit`.
+    Sorting and filtering use the number itself; the tooltip has it with all its digits, in `unit`. `about` says in
+    the heading's tooltip what the number is, where the heading alone cannot.
     """
+    filtered = f"filter by the least value, with or without a unit ({_EXAMPLES[shown]})"
     return {
         "field": field,
         "headerName": heading,
@@ -129,7 +156,7 @@ def number_column(field: str, heading: str, shown: str, unit: str = "", **option
             "allowedCharPattern": "0-9.,a-zA-Zµ%/ ",
             "numberParser": {"function": f"npParse(params, '{shown}')"},
         },
-        "headerTooltip": f"{heading}: filter by the least value, with or without a unit ({_EXAMPLES[shown]})",
+        "headerTooltip": f"{about}; {filtered}" if about else f"{heading}: {filtered}",
         "valueFormatter": {"function": f"npFormat(params.value, '{shown}')"},
         "tooltipValueGetter": {"function": f"npExact(params.value, '{unit}')"},
         "sortingOrder": ["desc", "asc", None],

@@ -71,7 +71,7 @@ def _is_same_origin(request: flask.Request) -> bool:
     A browser tells by Origin and Sec-Fetch-Site; other programs send neither and are no browser to protect.
     """
     origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("Host", "").lower():
+    if origin is not None and _authority(origin) != request.headers.get("Host", "").lower():
         return False
     followed_a_link = (
         request.method == "GET"
@@ -84,6 +84,14 @@ def _is_same_origin(request: flask.Request) -> bool:
 def _host_name(url: str) -> str | None:
     try:
         return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _authority(origin: str) -> str | None:
+    """The host and port of an origin; None for what is no origin."""
+    try:
+        return urlsplit(origin).netloc.lower()
     except ValueError:
         return None
 

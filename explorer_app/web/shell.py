@@ -12,6 +12,7 @@ from dash import ClientsideFunction, Input, Output, State, dcc, html
 from explorer_app import format as fmt
 from explorer_app.web import subject, theme
 from explorer_app.web.message import banner
+from explorer_app.web.names import label, named, tooltip
 from explorer_app.web.page import Page
 from trace_format import Trace
 
@@ -55,14 +56,14 @@ def layout(trace: Trace, *, title: str, pages: Sequence[Page]) -> Any:
 def page_in_shell(page: Page, content: Any) -> html.Div:
     """A page's heading and content."""
     classes = "np-page np-fill" if page.fills_height else "np-page"
-    return html.Div([html.H1(page.question), content], className=classes)
+    return html.Div([html.H1(page.question, id="np-question"), content], className=classes)
 
 
 def page_not_found(path: str, pages: Sequence[Page]) -> html.Div:
     """What is shown under an address that no page has."""
     links = [part for page in pages for part in (dcc.Link(page.name, href=page.path), " ")]
     return html.Div(
-        [html.H1("There is no such page"), html.P([f"Nothing is at {path}. The pages are: ", *links])],
+        [html.H1("There is no such page"), html.P([f"Nothing is at {label(path)}. The pages are: ", *links])],
         className="np-page",
     )
 
@@ -87,14 +88,14 @@ def register_callbacks(app: dash.Dash) -> None:
 def _about(trace: Trace, *, title: str, pages: Sequence[Page]) -> dict[str, Any]:
     """What the browser's part of the shell has to know."""
     return {
-        "title": f"{title} – {PRODUCT}",
+        "title": f"{named(title)} – {PRODUCT}",
         "range": subject.whole_range(trace),
         "pages": [{"path": page.path, "name": page.name} for page in pages],
     }
 
 
 def _header(trace: Trace, *, title: str, pages: Sequence[Page]) -> html.Div:
-    about = [part for part in (html.B(title, title=title), _part(subject.ranks(trace))) if part]
+    about = [part for part in (html.B(named(title), title=tooltip(title)), _part(subject.ranks(trace))) if part]
     about.append(html.Span(subject.whole_range(trace), id="np-range"))
     return html.Div(
         [
@@ -132,7 +133,7 @@ def _banners(trace: Trace) -> list[Any]:
     left_out, repaired = report.left_out.total(), report.repaired.total()
     if left_out or repaired:
         said = [f"{fmt.count(n)} {verb}" for n, verb in ((left_out, "left out"), (repaired, "repaired")) if n]
-        words = f"Of the file's {fmt.count(report.source_events)} events, {' and '.join(said)}. "
+        words = f"Of the file's {fmt.counted(report.source_events, 'event')}, {' and '.join(said)}. "
         out.append(banner(words, dcc.Link("What and why", href="/#import")))
     if subject.is_simulated(trace):
         out.append(banner("Parts of this trace are simulated, not measured: they come from a model of the device."))

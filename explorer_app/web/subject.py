@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 import numpy as np
 
 from explorer_app import format as fmt
+from explorer_app.web.names import label
 from trace_format import Trace
+
+_LONGEST_DEVICE: Final = 60
 
 
 def ranks(trace: Trace) -> str:
@@ -22,9 +28,21 @@ def ranks(trace: Trace) -> str:
 
 
 def device(rank: int, name: str) -> str:
-    """A device of a rank: "rank 3 cuda:0", "cpu" where ranks are not known."""
-    shown = name or "an unnamed device"
-    return shown if rank < 0 else f"rank {rank} {shown}"
+    """A device of a rank: "rank 3 cuda:0", "cpu" where ranks are not known; "" where neither is."""
+    of_rank = f"rank {rank}" if rank >= 0 else ""
+    return f"{of_rank} {label(name, longest=_LONGEST_DEVICE)}".strip()
+
+
+def on_device(rank: int, name: str) -> str:
+    """ " on rank 3 cuda:0", to be added to what is there; "" for a device of which nothing is known."""
+    known = device(rank, name)
+    return f" on {known}" if known else ""
+
+
+def above_the_least(relative: Collection[str], rank: int, name: str) -> str:
+    """ " above the least seen" for a device of which `memory_timeline` (`attrs["relative"]`) knows no total."""
+    key = name if rank < 0 else f"rank {rank} {name}"
+    return " above the least seen" if key in relative else ""
 
 
 def duration_ns(trace: Trace) -> int:

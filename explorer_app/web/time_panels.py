@@ -17,14 +17,14 @@ _PANEL_PX: Final = 220
 _PANEL_RATIO: Final = 0.3  # of the window's height, where that is more
 _AROUND_PANELS_PX: Final = 60  # the legend above them, the axis below
 _GAP: Final = 0.14  # between two panels, as a share of the drawing
-_TIME_UNITS: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 
 @dataclass(frozen=True)
 class Curve:
     """Values that hold from their time to the next one's; the last only marks the end.
 
-    `texts` are the tooltips, one for each value; `color` names one of the theme.
+    `texts` are the tooltips, one for each value; `color` names one of the theme; a curve that is not `in_legend` is
+    one of many alike, and named by its tooltips.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Curve:
     values: Sequence[float]
     texts: Sequence[str]
     color: str
+    in_legend: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def time_panels(name: str, panels: Sequence[Panel], trace: Trace) -> html.Div:
     """A chart of the panels over the whole time of the trace; zooming in one zooms all. `name`: see `chart`."""
     start_ns = trace.time_range_ns[0] if trace.time_range_ns else 0
     whole_ns = subject.duration_ns(trace)
-    factor, unit = next(((f, u) for f, u in _TIME_UNITS if whole_ns >= f), _TIME_UNITS[-1])
+    factor, unit = fmt.time_unit(whole_ns)
     share = (1 - _GAP * (len(panels) - 1)) / len(panels)
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
@@ -89,7 +90,7 @@ def _drawn(curve: Curve, start_ns: int, factor: int) -> dict[str, Any]:
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
         "line": {"shape": "hv", "width": 1.5, "color": curve.color, "simplify": False},
-        "fill": "tozeroy", "fillcolor": f"{curve.color} 20%",
+        **({"fill": "tozeroy", "fillcolor": f"{curve.color} 20%"} if curve.in_legend else {"showlegend": False}),
     }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ _MODULE = "nn.Module: "  # how torch's Python tracer names a call of a module
 _FRAME = re.compile(r"(?P<path>.+\.py)\((?P<line>\d+)\): .+")
 _INSTALLED = re.compile(r"(^|[/\\])(site-packages|dist-packages|lib[/\\]python3(\.\d+)?)[/\\]|^<")
 # torch cuts the paths of installed packages down to the package; ours are on the stack when a capture starts and stops
-_NOT_OWN = frozenset({"torch", "functorch", "torchgen", "neuron_profile"})
+_NOT_OWN = frozenset({"torch", "functorch", "torchgen", "neuron_profile", "collectors", "trace_format"})
 
 
 def own_frame(frame: str) -> bool:

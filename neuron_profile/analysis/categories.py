@@ -20,12 +20,6 @@ def time_by_category(trace: Trace) -> pd.DataFrame:
     side = ["device"] * frame.attrs["device_rows"] + ["host"] * (len(frame) - frame.attrs["device_rows"])
     frame.insert(0, "side", pd.Series(side, dtype=object))
     work = frame[frame["category"] != "annotation"].reset_index(drop=True)
-    whole = work.groupby("side")["self_ns"].transform("sum")
-    out = work[["side", "category", "count", "self_ns"]].copy()
-    out["share_ratio"] = (work["self_ns"] / whole.where(whole > 0)).astype(float)
-    out.attrs = {
-        "device_self_ns": int(work.loc[work["side"] == "device", "self_ns"].sum()),
-        "host_self_ns": int(work.loc[work["side"] == "host", "self_ns"].sum()),
-        "unfinished": int(frame.attrs["unfinished"]),
-    }
+    out = work[["side", "category", "count", "self_ns", "share_ratio"]].copy()
+    out.attrs = {name: frame.attrs[name] for name in ("device_self_ns", "host_self_ns", "unfinished")}
     return out

@@ -32,10 +32,13 @@ class Groups:
         """The number of rows in each group, of those `rows` alone where given."""
         return np.bincount(self.of_row if rows is None else self.of_row[rows], minlength=len(self))
 
-    def sum(self, numbers: Array) -> Array:
-        """The sum of int64 `numbers` in each group."""
+    def sum(self, numbers: Array, rows: Array | None = None) -> Array:
+        """The sum of int64 `numbers` in each group, those of `rows` alone where given."""
         out = np.zeros(len(self), np.int64)
-        np.add.at(out, self.of_row, numbers)
+        if rows is None:
+            np.add.at(out, self.of_row, numbers)
+        else:
+            np.add.at(out, self.of_row[rows], numbers[rows])
         return out
 
     def max(self, numbers: Array, *, least: int) -> Array:

@@ -15,6 +15,7 @@ Array = np.ndarray
 
 COLUMNS = ("step", "name", "start_ns", "end_ns", "dur_ns", "rank")
 WHOLE_WINDOW = "whole window"
+_LONGEST_NS = (1 << 63) - 1  # what its column holds; a window of broken times may be longer
 
 # torch.profiler.profile.step() marks each step so.
 _PROFILER_STEP = re.compile(r"ProfilerStep#(\d{1,18})")
@@ -52,7 +53,9 @@ def steps(trace: Trace) -> pd.DataFrame:
                 frame.attrs.update(found_by=found_by, unfinished=unfinished)
                 return frame
     window = trace.time_range_ns
-    rows = [] if window is None else [(0, WHOLE_WINDOW, window[0], window[1], window[1] - window[0], -1)]
+    rows = []
+    if window is not None:
+        rows = [(0, WHOLE_WINDOW, window[0], window[1], min(window[1] - window[0], _LONGEST_NS), -1)]
     frame = _frame(rows)
     frame.attrs.update(found_by="window", unfinished=0)
     return frame

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuron_profile.analysis.grouping import group
+from neuron_profile.analysis.outermost import Placing, slices_inside_their_like
 from neuron_profile.analysis.sides import ANNOTATION, DEVICE, HOST, NEITHER
 from trace_format import CATEGORIES
 
@@ -34,12 +35,20 @@ class Work:
     self_ns: Array
 
 
-def totals(work: Work, *, split_categories: bool, annotations: bool = False, top: int | None = None) -> pd.DataFrame:
+def totals(
+    work: Work,
+    *,
+    split_categories: bool,
+    annotations: bool = False,
+    top: int | None = None,
+    outermost_of: Placing | None = None,
+) -> pd.DataFrame:
     """Count and times of each label, device work first, then host work, each by self time, largest first.
 
     With `split_categories` a label has one row for each of its categories; without, it has one row and
     the category that takes most of its self time. `annotations` keeps slices of that category.
-    `top` keeps that many rows of all.
+    `top` keeps that many rows of all. With `outermost_of` a slice inside another of the same label adds nothing to
+    `total_ns`; without, it does.
 
     Columns: those of `hotspots`. `attrs`: see `hotspots`. Empty input gives an empty frame with these columns.
     """
@@ -59,6 +68,11 @@ def totals(work: Work, *, split_categories: bool, annotations: bool = False, top
         "self_ns": groups.sum(self_ns),
         "max_ns": groups.max(work.dur_ns, least=-1),
     }
+    sums["outermost_ns"] = sums["total_ns"]
+    if outermost_of is not None:
+        has_time = (work.label >= 0) & (work.dur_ns > 0) & (annotations | (work.category != ANNOTATION))
+        inner = slices_inside_their_like(work.label, has_time, work.dur_ns, outermost_of)
+        sums["outermost_ns"] = sums["total_ns"] - groups.sum(dur_ns, inner)
     counted = (label > 0) & (side != NEITHER)
     if not annotations:
         counted &= category != ANNOTATION
@@ -85,16 +99,19 @@ def _merge_categories(
 def _frame(
     label: Array, side: Array, category: Array, sums: dict[str, Array], texts: Sequence[str], top: int | None
 ) -> pd.DataFrame:
-    order = np.lexsort((label, -sums["total_ns"], -sums["self_ns"], side))
-    side_self_ns = np.array([int(sums["self_ns"][side == s].sum()) for s in (DEVICE, HOST)])
+    # slices that overlap in part have each their own self time, which may exceed what lies around them
+    total_ns = np.maximum(sums["outermost_ns"], sums["self_ns"])
+    order = np.lexsort((label, -total_ns, -sums["self_ns"], side))
+    is_work = category != ANNOTATION
+    side_self_ns = np.array([int(sums["self_ns"][is_work & (side == s)].sum()) for s in (DEVICE, HOST)])
     device_rows, unfinished = int((side == DEVICE).sum()), int(sums["unfinished"].sum())
     if top is not None:
         order = order[:top]
         device_rows = min(device_rows, top)
     label, side, category = label[order], side[order], category[order]
-    sums = {name: values[order] for name, values in sums.items()}
+    sums, total_ns = {name: values[order] for name, values in sums.items()}, total_ns[order]
     finished = sums["count"] - sums["unfinished"]
-    whole = side_self_ns[side].astype(np.float64)
+    whole = np.where(is_work[order], side_self_ns[side], 0).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean_ns = np.where(finished > 0, sums["total_ns"] / finished, np.nan)
         share_ratio = np.where(whole > 0, sums["self_ns"] / whole, np.nan)
@@ -103,7 +120,7 @@ def _frame(
             "name": pd.Series([texts[i] for i in label.tolist()], dtype=object),
             "category": pd.Series([CATEGORIES[i] for i in category.tolist()], dtype=object),
             "count": sums["count"],
-            "total_ns": sums["total_ns"],
+            "total_ns": total_ns,
             "self_ns": sums["self_ns"],
             "mean_ns": mean_ns,
             "max_ns": sums["max_ns"],

@@ -62,16 +62,17 @@ def test_top_keeps_the_first_rows_and_their_shares_of_the_whole() -> None:
     assert hotspots(linear_on_a_device().trace(), top=1).attrs["device_rows"] == 1
 
 
-def test_by_category_keeps_annotations() -> None:
+def test_by_category_keeps_annotations_which_share_in_nothing() -> None:
     frame = hotspots(linear_on_a_device().trace(), by="category")
-    # the annotation's own time: 200 less 50 and 40; the host's whole 110 + 85 + 5
+    # the annotation's own time: 200 less 50 and 40; the host's work 85 + 5
     assert rows(frame) == [
         ("memcpy", "memcpy", 1, 150, 150, 150.0, 150, 150 / 200),
         ("compute", "compute", 2, 50, 50, 25.0, 30, 50 / 200),
-        ("annotation", "annotation", 1, 200, 110, 200.0, 200, 110 / 200),
-        ("host_op", "host_op", 3, 110, 85, 110 / 3, 50, 85 / 200),
-        ("runtime", "runtime", 1, 5, 5, 5.0, 5, 5 / 200),
+        ("annotation", "annotation", 1, 200, 110, 200.0, 200, None),
+        ("host_op", "host_op", 3, 110, 85, 110 / 3, 50, 85 / 90),
+        ("runtime", "runtime", 1, 5, 5, 5.0, 5, 5 / 90),
     ]
+    assert frame.attrs["host_self_ns"] == 90
 
 
 def test_by_track_names_the_category_that_takes_most_of_the_self_time() -> None:
@@ -80,7 +81,7 @@ def test_by_track_names_the_category_that_takes_most_of_the_self_time() -> None:
     # stream 7: memcpy 150 against compute 50; thread 1: host_op 85 against runtime 5
     assert rows(frame) == [
         ("stream 7", "memcpy", 3, 200, 200, 200 / 3, 150, 1.0),
-        ("thread 1", "host_op", 4, 115, 90, 115 / 4, 50, 1.0),
+        ("thread 1", "host_op", 4, 90, 90, 115 / 4, 50, 1.0),  # the step is no work; mm and the launch lie in linear
     ]
 
 
@@ -223,6 +224,93 @@ def test_every_grouping_divides_the_same_work(trace: Trace) -> None:
     shares = time_by_category(trace).groupby("side")["share_ratio"].sum()
     assert all(share == pytest.approx(1) or share == 0 for share in shares)
     by_name, by_track = hotspots(trace), hotspots(trace, by="track")
-    for column in ("count", "total_ns", "self_ns"):
+    for column in ("count", "self_ns"):
         assert by_name[column].sum() == by_track[column].sum()
     assert set(by_name["category"]) <= set(CATEGORIES)
+
+
+def modules_in_modules() -> Script:
+    """Net [0, 100) holds Block [10, 60), which holds Net [20, 50) again with mm [30, 40) in it, and relu [70, 80).
+    add [200, 210) with add_ in it is outside.
+
+    Net: all of [0, 100); Block: [10, 60); outside: [200, 210). mm and relu count for Net.
+    """
+    script = Script()
+    host = script.track()
+    script.add(host, "nn.Module: Net", "python", 0, 100)
+    script.add(host, "nn.Module: Block", "python", 10, 50)
+    script.add(host, "nn.Module: Net", "python", 20, 30)
+    script.add(host, "aten::mm", "host_op", 30, 10)
+    script.add(host, "aten::relu", "host_op", 70, 10)
+    script.add(host, "aten::add", "host_op", 200, 10)
+    script.add(host, "aten::add_", "host_op", 202, 5)
+    return script
+
+
+def test_by_module_time_counts_once_however_deep_its_slices_lie() -> None:
+    frame = hotspots(modules_in_modules().trace(), by="module").set_index("name")
+    assert frame["total_ns"].to_dict() == {"Net": 100, "Block": 50, "(outside any module)": 10}
+    assert frame["count"].to_dict() == {"Net": 4, "Block": 1, "(outside any module)": 2}
+    # of their own: the outer Net with relu 100 - 50 and all 30 of the inner one; Block 50 - 30
+    assert frame["self_ns"].to_dict() == {"Net": 80, "Block": 20, "(outside any module)": 10}
+    # the mean of a slice is that of all slices: (100 + 30 + 10 + 10) / 4
+    assert frame["mean_ns"]["Net"] == 37.5
+
+
+def test_by_name_a_recursive_call_counts_once_for_each_level() -> None:
+    frame = hotspots(modules_in_modules().trace()).set_index("name")
+    assert frame["total_ns"]["nn.Module: Net"] == 130
+
+
+def test_an_operator_inside_another_call_of_itself_adds_no_time() -> None:
+    script = Script()
+    host = script.track()
+    script.op(host, "aten::mm", 0, 100, [2, 2])
+    script.op(host, "aten::addmm", 10, 50, [2, 2])
+    script.op(host, "aten::mm", 20, 30, [2, 2])
+    script.op(host, "aten::mm", 200, 10, [2, 2])
+    frame = hotspots(script.trace(), by="op").set_index("name")
+    assert frame["total_ns"].to_dict() == {"aten::mm [2, 2]": 110, "aten::addmm [2, 2]": 50}
+
+
+def test_what_lies_in_an_unfinished_slice_has_its_time() -> None:
+    script = Script()
+    host = script.track()
+    script.add(host, "outer", "host_op", 0, -1)
+    script.add(host, "inner", "host_op", 10, 20)
+    assert hotspots(script.trace(), by="track")["total_ns"].tolist() == [20]
+
+
+@st.composite
+def nested_traces(draw: st.DrawFn) -> Trace:
+    """Slices that lie whole inside each other or apart, within 40 ns of a thread and of a stream."""
+    script = Script()
+    kinds = [("nn.Module: A", "python"), ("nn.Module: B", "python"), ("aten::mm", "host_op"), ("t.py(3): f", "python"),
+             ("mark", "annotation")]  # fmt: skip
+
+    def fill(track: int, start: int, end: int) -> None:
+        while end - start > 1 and draw(st.booleans()):
+            first = draw(st.integers(start, end - 1))
+            start = draw(st.integers(first, end))
+            name, category = draw(st.sampled_from(kinds))
+            script.add(track, name, category, first, start - first)
+            fill(track, first, start)
+
+    for track in (script.track("host"), script.stream("device")):
+        fill(track, 0, 40)
+    return script.trace()
+
+
+@untimed
+@given(nested_traces())
+def test_no_row_has_more_time_than_its_track(trace: Trace) -> None:
+    for by in ("module", "source", "track", "op"):
+        assert (hotspots(trace, by=by)["total_ns"] <= 40).all(), by
+
+
+@untimed
+@given(traces())
+def test_the_time_of_its_own_is_part_of_the_total(trace: Trace) -> None:
+    for by in ("module", "source", "track", "op", "name", "category"):
+        frame = hotspots(trace, by=by)
+        assert (frame["self_ns"] <= frame["total_ns"]).all(), by

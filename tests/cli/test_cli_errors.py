@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import command, environment, run
 
 from explorer_app.cli.main import main
 
@@ -125,3 +127,14 @@ def test_the_demo_without_torch_names_the_command_that_installs_it(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["demo", "-o", str(tmp_path), "--no-serve"]) == 1
     assert "pip install 'neuron-profile[torch]'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_a_closed_output_is_one_line(trace_file: Path) -> None:
+    line = shlex.join(command("summary", trace_file))
+    ended = subprocess.run(["sh", "-c", f"{line} >&-"], env=environment(), capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("neuron-explorer: standard output is closed")
+    assert ended.stderr.count("\n") == 1
+    quiet = subprocess.run(["sh", "-c", f"{line} 2>&-"], env=environment(), capture_output=True, text=True, check=False)
+    assert quiet.returncode == 0

@@ -74,7 +74,7 @@ def test_a_browser_is_opened_only_if_wanted(trace_file: Path, monkeypatch: pytes
 
 def test_several_paths_are_opened_as_one_job(trace_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    monkeypatch.setattr("neuron_profile.load", lambda paths, progress: opened.append(paths))
+    monkeypatch.setattr("neuron_profile.load", lambda paths, **options: opened.append(paths))
     monkeypatch.setattr("explorer_app.cli.serve.serve_trace", lambda trace, **options: opened.append(options["title"]))
     other = trace_file.with_name("other.json")
     assert main([str(trace_file), str(other)]) == 0

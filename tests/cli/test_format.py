@@ -26,6 +26,8 @@ from explorer_app import format as fmt
         (fmt.ratio(0.417), "41.7 %"), (fmt.ratio(1), "100 %"), (fmt.ratio(0), "0 %"), (fmt.ratio(0.00417), "0.417 %"),
         (fmt.ratio(1e-7), "< 0.001 %"), (fmt.ratio(3.03), "303 %"), (fmt.ratio(25.5), "2,550 %"),
         (fmt.ratio(-1), "-100 %"),
+        (fmt.counted(1, "slice"), "1 slice"), (fmt.counted(0, "slice"), "0 slices"),
+        (fmt.counted(1234, "slice"), "1,234 slices"),
         (fmt.exact(12_345, "ns"), "12,345 ns"), (fmt.exact(12_345.5), "12,345.5"), (fmt.exact(7.0, "ns"), "7 ns"),
     ],
 )  # fmt: skip
@@ -54,3 +56,11 @@ def test_what_is_shown_is_the_value_to_half_a_percent_and_never_reads_a_thousand
     factor = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15, "EB": 1e18}[unit]
     assert float(number.replace(",", "")) * factor == pytest.approx(value, rel=0.00501)
     assert float(number.replace(",", "")) < 1000
+
+
+@given(st.integers(0, 1 << 62))
+@settings(deadline=None)
+def test_an_axis_has_the_unit_in_which_its_length_is_written(ns: int) -> None:
+    factor, unit = fmt.time_unit(ns)
+    assert fmt.duration(ns).split()[1] == unit
+    assert factor == {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9}[unit]

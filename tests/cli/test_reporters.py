@@ -61,6 +61,13 @@ def test_the_summary_tells_peak_memory_and_what_it_leaves_out() -> None:
     assert "Steps" not in shown
 
 
+def test_a_device_without_a_name_is_left_out_of_the_summary() -> None:
+    builder = TraceBuilder()
+    builder["memory"].append(ts_ns=[1, 2], delta_bytes=[500, 500], total_bytes=[500, 1000])
+    (line,) = [line for line in text(report_summary, summarize(builder.finish())).splitlines() if "Peak memory" in line]
+    assert line.split() == ["Peak", "memory", "1.00", "kB"]
+
+
 def test_the_import_report_counts_by_cause_most_frequent_first() -> None:
     report = ImportReport(source_events=1_000_000)
     report.left_out.update({"without a time": 3, "of an unknown phase": 20})

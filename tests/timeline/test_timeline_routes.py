@@ -72,6 +72,7 @@ def test_tracks_without_a_process_are_put_together_by_process_id() -> None:
 def test_meta_has_the_steps_and_how_busy_the_device_is(client: Any) -> None:
     meta = client.get("/_trace/meta").json
     assert meta["steps"] == [{"name": "train_step#0", "start": 0, "end": 10 * MS}]
+    assert (meta["steps_label"], meta["slice_count"]) == ("Steps", 7)
     # 4 of 10 ms: gemm and the copy
     assert sum(meta["busy"]["ratio"]) / len(meta["busy"]["ratio"]) == pytest.approx(0.4, abs=1e-3)
 
@@ -198,7 +199,6 @@ def test_names_are_texts_by_id_cut_to_a_label() -> None:
         "search?q=" + "x" * 2000,
         "find?q=x&after=-2&direction=1",
         "find?q=x&after=0",
-        "slice/7",
     ],
 )
 def test_a_request_that_cannot_be_meant_gets_one_line(client: Any, path: str) -> None:
@@ -232,3 +232,49 @@ def test_numbers_that_javascript_would_round_travel_as_text() -> None:
     details = client_of(builder.finish()).get("/_trace/slice/0").json
     assert details["ids"]["correlation"] == str((1 << 62) + 1)
     assert details["args"] == {"address": "9223372036854775807", "small": 7}
+
+
+def test_the_steps_of_several_ranks_are_those_of_the_first_and_say_so() -> None:
+    builder = TraceBuilder()
+    for rank in (2, 5):
+        track = builder.track("main", kind="host_thread", rank=rank)
+        builder["slices"].append(
+            1, track=track, ts_ns=rank, dur_ns=1, name=builder.string("ProfilerStep#0"),
+            category=CATEGORIES.index("annotation"),
+        )  # fmt: skip
+    meta = client_of(builder.finish()).get("/_trace/meta").json
+    assert (meta["steps_label"], len(meta["steps"])) == ("Steps (rank 2)", 1)
+
+
+def test_a_slice_without_a_name_and_one_with_hidden_characters_are_shown_for_what_they_are() -> None:
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread")
+    for name in ("", "a\u202eb"):
+        builder["slices"].append(1, track=track, ts_ns=1, dur_ns=1, name=builder.string(name))
+    trace = builder.finish()
+    client = client_of(trace)
+    ids = [int(trace.slices.name[row]) for row in (0, 1)]
+    assert set(client.get(f"/_trace/names?ids={ids[0]},{ids[1]}").json.values()) == {"(no name)", "a\\u202eb"}
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [(-(1 << 62), 5), ((1 << 62), 5)],
+        [(-(1 << 63), 5), ((1 << 63) - 10, 5)],
+        [(0, (1 << 63) - 1), (0, (1 << 63) - 1), (0, (1 << 63) - 1)],
+        [((1 << 63) - 2, 1), ((1 << 63) - 2, -1)],
+        [(-(1 << 63), 1), (-(1 << 63), -1)],
+    ],
+)
+def test_times_at_the_ends_of_64_bits_can_be_drawn(times: list[tuple[int, int]]) -> None:
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread")
+    for start, dur in times:
+        builder["slices"].append(1, track=track, ts_ns=start, dur_ns=dur, name=builder.string("far"))
+    client = client_of(builder.finish())
+    meta = client.get("/_trace/meta")
+    assert meta.status_code == 200
+    assert all(0 <= share <= 1 for share in meta.json["busy"]["ratio"])
+    assert client.get("/_trace/slice/0").status_code == 200
+    assert client.get("/_trace/slices?t0=0&t1=1000&w=100&lanes=0").status_code in (200, 400)

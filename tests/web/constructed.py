@@ -101,3 +101,60 @@ def many_names(names: int) -> Trace:
         name=builder.pool.strings.ids(f"operation {number}" for number in range(names)), category=_category("host_op"),
     )  # fmt: skip
     return builder.finish()
+
+
+LONG_NAME = "void_kernel_" + "k" * 20_000
+
+
+def long_names() -> Trace:
+    """A step in which every name that a page could print is long and without a place to break, or empty."""
+    builder = TraceBuilder()
+    builder.metadata.update(host=LONG_NAME, device_model=LONG_NAME, created_by=LONG_NAME)
+    main = builder.track(LONG_NAME, kind="host_thread", pid=1, tid=1)
+    stream = builder.track("", kind="stream", pid=1, device=0)
+    for track, name, category, start_ms, dur_ms in (
+        (main, f"{LONG_NAME}_step", "annotation", 0, 10), (main, LONG_NAME, "host_op", 1, 2),
+        (main, "", "host_op", 4, 1), (stream, LONG_NAME, "compute", 1, 5), (stream, "", "compute", 7, 1),
+    ):  # fmt: skip
+        builder["slices"].append(
+            ts_ns=[START_NS + start_ms * MS], dur_ns=[dur_ms * MS], track=track, name=builder.string(name),
+            category=_category(category), bytes=1000 if category != "annotation" else -1,
+        )  # fmt: skip
+    builder["memory"].append(
+        ts_ns=[START_NS, START_NS + MS], device=builder.string(LONG_NAME), delta_bytes=[5, 5], total_bytes=[5, 10]
+    )
+    builder.report.source_events = 1
+    builder.report.left_out[LONG_NAME] = 1
+    return builder.finish()
+
+
+def unfinished() -> Trace:
+    """One operation on the host that did not finish: how long it took is unknown."""
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread", pid=1)
+    builder["slices"].append(
+        ts_ns=[START_NS], dur_ns=[-1], track=track, name=builder.string("wait"), category=_category("host_op")
+    )
+    builder["instants"].append(ts_ns=[START_NS + MS], track=track, name=builder.string("end"))
+    return builder.finish()
+
+
+def ranks(number: int, *, steps: int = 3) -> Trace:
+    """A job of so many ranks: step s of rank r takes 10 + (7 * r + s) % number ms, 100 ms apart; rank r starts at r ms.
+
+    For 4 ranks and 3 steps, in ms: rank 0 10 11 12; rank 1 13 10 11; rank 2 12 13 10; rank 3 11 12 13.
+    Each has allocated 1 MB for each of its rank and one more.
+    """
+    builder = TraceBuilder()
+    for rank in range(number):
+        track = builder.track("main", kind="host_thread", pid=rank, rank=rank)
+        for step in range(steps):
+            builder["slices"].append(
+                ts_ns=[START_NS + (rank + 100 * step) * MS], dur_ns=[(10 + (7 * rank + step) % number) * MS],
+                track=track, name=builder.string(f"ProfilerStep#{step}"), category=_category("annotation"),
+            )  # fmt: skip
+        builder["memory"].append(
+            ts_ns=[START_NS + rank * MS], device=builder.string("cpu"), delta_bytes=[(rank + 1) * 10**6],
+            total_bytes=[(rank + 1) * 10**6], track=track,
+        )  # fmt: skip
+    return builder.finish()

@@ -17,12 +17,16 @@ from explorer_app.web.chart import plain, value_axis
 from explorer_app.web.links import slice_href, timeline_href
 from explorer_app.web.page import Page
 from explorer_app.web.pages import PAGES
+from explorer_app.web.pages.hotspots import hotspot_rows
 from explorer_app.web.pages.overview.captured import captured_facts
 from explorer_app.web.pages.overview.step_times import steps_card
 from neuron_profile.analysis import slowest
 from trace_format import CATEGORIES, Trace, TraceBuilder
 
-TRACES = {"three steps": constructed.three_steps, "hostile": constructed.hostile, "empty": constructed.empty}
+TRACES = {
+    "three steps": constructed.three_steps, "hostile": constructed.hostile, "empty": constructed.empty,
+    "long names": constructed.long_names, "unfinished": constructed.unfinished, "ranks": lambda: constructed.ranks(4),
+}  # fmt: skip
 
 
 def components(node: Any) -> Iterator[Component]:
@@ -233,3 +237,126 @@ def test_a_long_run_is_drawn_as_a_line_that_keeps_its_longest_step() -> None:
     assert curve["type"] == "scatter"
     assert len(curve["x"]) <= 2000
     assert curve["y"][curve["x"].index(12_345)] == 9000
+
+
+def grouped(trace: Trace, by: Any) -> list[dict[str, Any]]:
+    """What the Hotspots page puts into its parts for a grouping, in the order in which it declares them."""
+    outputs = [
+        ("np-hotspots", "rowData"), ("np-hotspots", "columnDefs"), ("np-hotspots-why", "children"),
+        ("np-hotspots-answer", "children"), ("np-hotspots-by", "children"), ("np-question", "children"),
+    ]  # fmt: skip
+    body = {
+        "output": ".." + "...".join(f"{name}.{what}" for name, what in outputs) + "..",
+        "outputs": [{"id": name, "property": what} for name, what in outputs],
+        "inputs": [{"id": "np-hotspots-grouping", "property": "data", "value": by}],
+        "changedPropIds": ["np-hotspots-grouping.data"],
+    }
+    answer = create_app(trace, title="t").server.test_client().post("/_dash-update-component", json=body)
+    found = answer.json["response"]
+    return [{what: found[name][what]} for name, what in outputs]
+
+
+def text_of_json(node: Any) -> str:
+    """The text of components as they travel to the browser."""
+    if isinstance(node, list):
+        return " ".join(map(text_of_json, node))
+    return text_of_json(node["props"].get("children")) if isinstance(node, dict) else str(node or "")
+
+
+def layout_of(name: str, trace: Trace) -> Any:
+    return next(page for page in PAGES if page.name == name).layout(trace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_text_on_a_page_is_longer_than_a_reader_wants(page: Page) -> None:
+    drawn = page.layout(constructed.long_names())
+    texts = [part for c in components(drawn) for part in (getattr(c, "children", None),) if isinstance(part, str)]
+    # all of the metadata, behind its fold, is meant to be whole
+    folded = [c.children for c in components(drawn) if type(c).__name__ == "Pre"]
+    assert max((len(text) for text in texts if text not in folded), default=0) <= 400
+    titles = [str(getattr(c, "title", "")) for c in components(drawn)]
+    assert max(map(len, titles)) <= 2100
+
+
+def test_what_has_no_name_is_called_so() -> None:
+    assert "(no name)" in text_of(layout_of("Overview", constructed.long_names()))
+
+
+def test_slices_that_did_not_finish_have_no_known_time() -> None:
+    trace = constructed.unfinished()
+    overview = text_of(layout_of("Overview", trace))
+    assert "most of the time" not in overview
+    assert "0 ns" not in overview
+    assert "No slice on the host finished" in overview
+    assert "No slice on the host finished" in text_of(layout_of("Hotspots", trace))
+    (row,) = hotspot_rows(trace, "name")
+    assert (row["self_ns"], row["total_ns"], row["max_ns"], row["share_ratio"], row["count"]) == (None,) * 4 + (1,)
+
+
+def test_one_thing_is_not_called_many() -> None:
+    text = text_of(layout_of("Overview", constructed.unfinished()))
+    assert "1 slice on 1 track" in text
+    assert "1 slices" not in text
+
+
+def test_of_several_ranks_only_the_slowest_of_each_step_is_coloured() -> None:
+    (graph,) = graphs(steps_card(constructed.ranks(4)))
+    bars = graph["figure"]["data"]
+    assert [bar["name"] for bar in bars] == ["rank 0", "rank 1", "rank 2", "rank 3"]
+    slow = [[color == "var(--np-accent)" for color in bar["marker"]["color"]] for bar in bars]
+    # 13 ms: rank 1 in step 0, rank 2 in step 1, rank 3 in step 2
+    assert slow == [[False] * 3, [True, False, False], [False, True, False], [False, False, True]]
+    assert bars[1]["customdata"][0] == ("<b>ProfilerStep#0</b><br>rank 1, 13.0 ms (13,000,000 ns), the slowest rank")
+
+
+@pytest.mark.parametrize(("ranks", "steps", "columns"), [(12, 3, 3), (2, 1000, 334)])
+def test_many_ranks_or_long_runs_are_strips_that_keep_the_longest_step(ranks: int, steps: int, columns: int) -> None:
+    trace = constructed.ranks(ranks, steps=steps)
+    (graph,) = graphs(steps_card(trace))
+    (strip,) = graph["figure"]["data"]
+    assert (len(strip["z"]), len(strip["z"][0])) == (ranks, columns)
+    assert strip["y"][1] == "rank 1"
+    # rank 1 takes 10 + (7 + step) % ranks ms; 1000 steps are merged three by three
+    assert strip["z"][1][0] == max((10 + (7 + s) % ranks) * 10**6 for s in range(1 if steps == 3 else 3))
+    assert "slowest: rank" in text_of(steps_card(trace))
+
+
+def test_memory_of_several_ranks_marks_the_one_with_the_highest_peak() -> None:
+    (graph,) = graphs(layout_of("Memory", constructed.ranks(4)))
+    curves = graph["figure"]["data"]
+    assert [curve["line"]["color"] for curve in curves] == ["var(--np-dim)"] * 3 + ["var(--np-accent)"]
+    assert [curve.get("showlegend", True) for curve in curves] == [False] * 3 + [True]
+
+
+def test_a_device_without_a_name_is_not_named() -> None:
+    builder = TraceBuilder()
+    builder["memory"].append(ts_ns=[0, 1], delta_bytes=[5, 5], total_bytes=[5, 10])
+    trace = builder.finish()
+    assert "At most 10 B are allocated, 1 ns after the start." in text_of(layout_of("Memory", trace))
+    assert "unnamed" not in text_of(layout_of("Overview", trace))
+
+
+def test_the_axis_of_a_chart_has_the_unit_of_the_header() -> None:
+    builder = TraceBuilder()
+    builder["memory"].append(ts_ns=[0, 2 * 10**18], device=builder.string("cpu"), total_bytes=[5, 10])
+    (graph,) = graphs(layout_of("Memory", builder.finish()))
+    axis = graph["figure"]["layout"]["xaxis"]
+    assert axis["title"]["text"] == "time since the start (h)"
+    assert axis["range"][1] == pytest.approx(2e9 / 3600)
+
+
+@pytest.mark.parametrize(
+    ("by", "heading", "answer"),
+    [
+        ("name", "Operation", "On the device:  gemm_kernel , 17.0 ms of its own, 73.9 % of the device's time."),
+        ("category", "Category", "On the device:  compute , 17.0 ms of its own"),
+        ("category", "Category", "On the host:  host_op , 15.0 ms of its own, 100 % of the host's time."),
+        ("track", "Track", "On the device:  stream 7 , 17.0 ms of its own"),
+        ("module", "Module", "Unknown: this trace does not tell its modules."),
+    ],
+)
+def test_the_heading_and_the_answer_are_those_of_the_grouping(by: str, heading: str, answer: str) -> None:
+    _, columns, _, said, _, question = grouped(constructed.three_steps(), by)
+    assert columns["columnDefs"][0]["headerName"] == heading
+    assert answer in text_of_json(said["children"])
+    assert question["children"].startswith(f"Which {'operations' if by == 'name' else by.removesuffix('y')}")

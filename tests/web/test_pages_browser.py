@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from explorer_app.web.app import create_app
 from explorer_app.web.pages import PAGES
+from trace_format import CATEGORIES, TraceBuilder
 
 pytestmark = pytest.mark.browser
 
@@ -221,6 +222,34 @@ def test_hotspots_are_grouped_by_category_on_demand(browser_page: Callable[..., 
     expect(page.locator("#np-hotspots-why")).to_contain_text("no modules were recorded")
 
 
+def test_the_grouping_is_in_the_address_and_everything_follows_it(browser_page: Callable[..., Page], url: str) -> None:
+    def expect_tracks(page: Page) -> None:
+        expect(heading(page)).to_have_text("Which tracks take the time?")
+        expect(page.locator('#np-hotspots .ag-header-cell[col-id="name"] .ag-header-cell-text')).to_have_text("Track")
+        expect(page.locator("#np-hotspots-answer")).to_contain_text("On the device: stream 7, 17.0 ms of its own")
+        expect(page.locator("#np-hotspots-by [aria-current]")).to_have_text("Track")
+        expect(page.locator('#np-hotspots .ag-row[row-index="0"] [col-id="name"]')).to_have_text("stream 7")
+
+    page = browser_page()
+    page.goto(f"{url}/hotspots")
+    page.locator("#np-hotspots-by").get_by_text("Track", exact=True).click()
+    expect_tracks(page)
+    assert page.url == f"{url}/hotspots?by=track"
+    page.reload()
+    expect_tracks(page)
+    page.locator("#np-hotspots-by").get_by_text("Operation", exact=True).click()
+    expect(heading(page)).to_have_text("Which operations take the time?")
+    page.go_back()
+    expect_tracks(page)
+    page.locator("#np-hotspots .ag-row", has_text="stream 7").dblclick()
+    expect(heading(page)).to_have_text("What happened when, and what caused it?")
+    page.go_back()
+    expect_tracks(page)
+    other = browser_page()
+    other.goto(f"{url}/hotspots?by=track")
+    expect_tracks(other)
+
+
 def test_a_click_selects_a_row_and_links_to_its_slowest_call(browser_page: Callable[..., Page], url: str) -> None:
     page = browser_page()
     page.goto(f"{url}/hotspots")
@@ -389,7 +418,70 @@ def test_an_empty_trace_says_what_is_missing(browser_page: Callable[..., Page], 
 
 def test_an_unknown_address_says_so_and_offers_the_pages(browser_page: Callable[..., Page], url: str) -> None:
     page = browser_page()
+    page.watch.ignore_console.append("404 (NOT FOUND)")
     page.goto(f"{url}/nowhere")
     expect(heading(page)).to_have_text("There is no such page")
     page.locator("main").get_by_role("link", name="Memory").click()
     expect(heading(page)).to_have_text("Where do the bytes go?")
+
+
+@pytest.fixture(scope="module")
+def long_url(served: Callable[[Any], str]) -> str:
+    return served(create_app(constructed.long_names(), title="f" * 250 + ".json"))
+
+
+@pytest.mark.parametrize("where", [*(page.path for page in PAGES), "/hotspots?by=track"])
+def test_no_name_is_so_long_that_a_page_scrolls_sideways(
+    browser_page: Callable[..., Page], long_url: str, where: str
+) -> None:
+    page = browser_page()
+    page.goto(long_url + where)
+    expect(heading(page)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    if where == "/timeline":
+        page.wait_for_selector("#np-timeline-canvas[data-settled=true]")
+        page.keyboard.press("ArrowRight")  # the slice in the middle: its details show names too
+        expect(page.locator("#np-timeline-details h2")).to_be_visible()
+    if where.startswith("/hotspots"):
+        page.locator("#np-hotspots .ag-row").first.click()
+        expect(page.locator("#np-hotspots-chosen b")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    # nor does anything stick out of the box it stands in
+    sticking_out = page.evaluate(
+        """() => [...document.querySelectorAll("main p, main h1, main h2, main dd, main td, .np-note, .np-bar-number")]
+            .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === "visible"
+                && !["inline", "none"].includes(getComputedStyle(e).display))
+            .map((e) => e.className + ": " + e.textContent.slice(0, 40))"""
+    )
+    assert sticking_out == []
+
+
+def test_one_chart_on_a_large_window_takes_the_height_of_its_card(
+    browser_page: Callable[..., Page], served: Callable[[Any], str]
+) -> None:
+    builder = TraceBuilder()
+    stream = builder.track("stream 7", kind="stream", device=0)
+    for number in range(60):
+        builder["slices"].append(
+            1, ts_ns=constructed.START_NS + number, dur_ns=1, track=stream, name=builder.string(f"copy {number}"),
+            category=CATEGORIES.index("memcpy"), bytes=1000,
+        )  # fmt: skip
+    page = browser_page(width=2560, height=1440)
+    page.goto(served(create_app(builder.finish(), title="t")) + "/memory")
+    page.wait_for_selector(".np-chart .js-plotly-plot")
+    card, chart = page.locator(".np-memory > .np-card").first, page.locator(".np-chart")
+    assert chart.bounding_box()["height"] > 0.85 * card.bounding_box()["height"]
+    expect(card.get_by_text("No allocations: allocations were not recorded.")).to_be_visible()
+
+
+def test_a_grid_shows_what_has_no_name_and_says_what_its_totals_are(
+    browser_page: Callable[..., Page], long_url: str
+) -> None:
+    page = browser_page()
+    page.goto(f"{long_url}/hotspots")
+    page.wait_for_selector("#np-hotspots .ag-row")
+    names = cells(page, "np-hotspots", "name")
+    assert names.count("(no name)") == 2
+    assert max(map(len, names)) == 400
+    page.get_by_role("columnheader", name="Total").hover()
+    expect(page.locator(".ag-tooltip")).to_contain_text("time counts once on each track; filter by the least value")

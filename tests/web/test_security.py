@@ -47,7 +47,8 @@ def test_requests_of_foreign_pages_are_refused(client: FlaskClient, site: str, m
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://localhost:1", "http://localhost.evil.example"]
+    "origin",
+    ["https://evil.example", "null", "http://localhost:1", "http://localhost.evil.example", "http://[", "http://[::1"],
 )
 def test_a_foreign_origin_is_refused(client: FlaskClient, origin: str) -> None:
     assert client.post("/_dash-update-component", json={}, headers={"Origin": origin}).status_code == 403

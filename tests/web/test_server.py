@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import socket
 import threading
 import urllib.request
@@ -21,6 +22,14 @@ from trace_format import NeuronProfileError
 @pytest.fixture(scope="module")
 def app() -> dash.Dash:
     return create_app(constructed.three_steps(), title="three steps")
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts() -> Iterator[None]:
+    """A shell starts what it runs in the background with Ctrl-C ignored, and the tests may be run so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class _Visit:

@@ -5,6 +5,8 @@
   functions.npFormat = window.np.format;
   functions.npExact = window.np.exact;
   functions.npParse = window.np.parse;
+  functions.npNamed = (text) => window.np.named(text);
+  functions.npNameTooltip = (text) => window.np.nameTooltip(text);
 
   const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
   const element = (...args) => window.React.createElement(...args);

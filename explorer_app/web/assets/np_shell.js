@@ -14,6 +14,7 @@
   new MutationObserver(follow).observe(root, { attributes: true, attributeFilter: ['data-mantine-color-scheme'] });
 
   // --- charts: figures name the theme's colours ("var(--np-accent)", "var(--np-accent) 20%"), here they get their values
+  const FEW = 4;  // longer lists of values are data and name no colours, unless they begin with one
   const NAMED = /^var\((--np-[\w-]+)\)(?: (\d+)%)?$/;
 
   function colored(value, styles) {
@@ -24,7 +25,7 @@
       return found[2] ? color + Math.round(found[2] * 2.55).toString(16).padStart(2, '0') : color;
     }
     if (Array.isArray(value)) {
-      return value.length && typeof value[0] !== 'object' && !String(value[0]).startsWith('var(')
+      return value.length > FEW && typeof value[0] !== 'object' && !String(value[0]).startsWith('var(')
         ? value : value.map((item) => colored(item, styles));
     }
     if (value && typeof value === 'object') {
@@ -73,8 +74,14 @@
     return [`Working out ${here ? here.name : 'the page'}…`, about.range];
   }
 
+  // By what the hotspots are grouped: the address says so.
+  function grouping(search, pathname) {
+    if (address(pathname) !== '/hotspots') return window.dash_clientside.no_update;  // the page is being left
+    return new URLSearchParams(search || '').get('by') ?? 'name';
+  }
+
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    np: { arrive, paint },
+    np: { arrive, grouping, paint },
   });
 
   // --- keys

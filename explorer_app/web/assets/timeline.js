@@ -41,7 +41,7 @@
       this.restTimer = 0;
       this.buildElements();
       const redraw = () => this.invalidate();
-      const failed = (error) => this.say(`${error.message}. Is the explorer still running?`, { isError: true });
+      const failed = (error) => this.say(error.message, { isError: true });
       this.view = new np.View(meta.span_ns, () => this.moved());
       this.rows = new np.Rows(meta.processes);
       this.surface = new np.Surface(this.canvas, this.view, { steps: meta.steps.length > 0 });
@@ -228,6 +228,7 @@
 
     /** Select a slice by its row. `merged`: how many slices the block stood for through which it was selected. */
     select(slice, { merged = 1 } = {}) {
+      if (slice >= this.meta.slice_count) return this.miss(slice);
       this.arriving = this.fetchSelection(slice, merged);
       return this.arriving;
     }
@@ -244,6 +245,15 @@
       } catch (error) {
         if (error.name !== "AbortError") this.failed(error);
       }
+    }
+
+    /** Say that a slice is not there, in place of the selected one. */
+    miss(slice) {
+      this.selecting++;
+      this.selection = null;
+      this.told("slice", { id: slice });
+      this.invalidate();
+      return Promise.resolve();
     }
 
     deselect() {

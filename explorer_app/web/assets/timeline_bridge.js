@@ -23,7 +23,7 @@
     try {
       meta = await (await np.get("meta")).json();
     } catch (error) {
-      host.textContent = `The timeline could not be loaded: ${error.message}. Is the explorer still running? Reload the page.`;
+      host.textContent = `The timeline could not be loaded. ${error.message}`;
       return;
     }
     if (!host.isConnected) return;
@@ -69,7 +69,7 @@
     const moment = (name) => (/^-?\d{1,19}$/.test(given.get(name) ?? "") ? Number(BigInt(given.get(name)) - origin) : null);
     const [start, end] = [moment("t0"), moment("t1")];
     if (start !== null && end !== null && start < end) timeline.view.set(start, end);
-    if (/^\d{1,10}$/.test(given.get("slice") ?? "")) timeline.goTo(Number(given.get("slice")));
+    if (/^\d{1,15}$/.test(given.get("slice") ?? "")) timeline.goTo(Number(given.get("slice")));
   }
 
   function writeAddress({ meta, view, selection }) {

@@ -24,11 +24,25 @@
     return parts.join(",");
   }
 
-  /** Get a resource of the timeline's routes. Throws an Error with the server's own line where it refuses. */
+  /**
+   * Get a resource of the timeline's routes. Throws an Error whose message is a sentence: what happened, what to do.
+   * Only the server's own plain line is repeated, never a body that anything on the way may have written.
+   */
   async function get(path, signal) {
-    const response = await fetch(`/_trace/${path}`, { signal });
-    if (!response.ok) throw new Error((await response.text()).trim() || `the server answered ${response.status}`);
-    return response;
+    let response;
+    try {
+      response = await fetch(`/_trace/${path}`, { signal });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Error("The explorer does not answer. Start it again, then reload the page.");
+    }
+    if (response.ok) return response;
+    const said = response.headers.get("Content-Type")?.startsWith("text/plain") ? (await response.text()).trim() : "";
+    if (response.status < 500) throw new Error(`The explorer refused (${response.status}): ${said || "no reason was given"}.`);
+    throw new Error(
+      `The explorer failed (${response.status}): what happened is in the log of the terminal that serves it. ` +
+        "Reload the page; if it fails again, report it with that log.",
+    );
   }
 
   class Feed {

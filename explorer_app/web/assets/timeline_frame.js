@@ -9,11 +9,12 @@
   function rulerTicks(surface) {
     const { view } = surface;
     const least = (view.length / surface.plotWidth) * TICK_ROOM;
-    const power = 10 ** Math.floor(Math.log10(least));
+    const unit = np.format.longUnit(view.end, least);  // round in minutes or hours where those are shown
+    const power = 10 ** Math.floor(Math.log10(least / unit)) * unit;
     const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((size) => size >= least));
     const ticks = [];
     for (let i = Math.ceil(view.start / step); i * step <= view.end; i++) ticks.push(i * step);
-    return { ticks, step };
+    return { ticks, step, inLongUnits: unit > 1 };
   }
 
   /** Behind the tracks: a line at each tick of the ruler and at the start of each step, and lines between the tracks. */
@@ -46,22 +47,23 @@
     surface.fill(theme.bg, 0, overview, surface.width, ruler);
     surface.fill(theme.line, 0, overview + ruler - 1, surface.width, 1);
     surface.text(np.format.duration(view.length), 12, middle, gutter - 20, { font: theme.bold });
-    const { ticks, step } = rulerTicks(surface);
+    const { ticks, step, inLongUnits } = rulerTicks(surface);
     const relative = ticks.length > 1 && ticks[0] > step * OFFSETS_FROM;
-    const labels = relative ? relativeLabels(ticks, step) : np.format.moments(ticks, step);
+    const labels = relative ? relativeLabels(ticks, step, inLongUnits) : np.format.moments(ticks, step, inLongUnits);
     surface.within(gutter, overview, plotWidth, ruler, () => {
       ticks.forEach((tick, index) => {
         const x = surface.sharp(surface.x(tick));
         surface.fill(theme.dim, x, overview + ruler - 7, 1, 6);
         const color = relative && index === 0 ? theme.text : theme.dim;
-        surface.text(labels[index], x + 5, middle, TICK_ROOM - 8, { color });
+        const fits = x + 5 + surface.textWidth(labels[index], theme.font) <= surface.width;
+        if (fits) surface.text(labels[index], x + 5, middle, TICK_ROOM - 8, { color });
       });
     });
   }
 
-  function relativeLabels([first, ...others], step) {
-    const later = np.format.moments(others.map((tick) => tick - first), step);
-    return [...np.format.moments([first], step), ...later.map((label) => `+${label}`)];
+  function relativeLabels([first, ...others], step, inLongUnits) {
+    const later = np.format.moments(others.map((tick) => tick - first), step, inLongUnits);
+    return [...np.format.moments([first], step, inLongUnits), ...later.map((label) => `+${label}`)];
   }
 
   /** How busy the whole trace is, and which part of it is shown. */
@@ -97,7 +99,7 @@
     if (!surface.steps) return;
     const y = surface.overview + surface.ruler;
     surface.fill(theme.panel, 0, y, surface.width, surface.steps);
-    surface.text("Steps", 12, y + surface.steps / 2, surface.gutter - 20, { color: theme.dim });
+    surface.text(meta.steps_label, 12, y + surface.steps / 2, surface.gutter - 20, { color: theme.dim });
     surface.within(surface.gutter, y, surface.plotWidth, surface.steps, (c) => {
       for (const step of meta.steps) {
         if (step.end < view.start || step.start > view.end) continue;

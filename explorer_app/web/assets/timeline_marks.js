@@ -85,7 +85,8 @@
     surface.fill(theme.dim, x, surface.overview, 1, surface.height - surface.overview);
     surface.context.globalAlpha = 1;
     if (range) return;
-    const [label] = np.format.moments([surface.moment(pointer.x)], surface.view.length / surface.plotWidth);
+    const [moment, step] = [surface.moment(pointer.x), surface.view.length / surface.plotWidth];
+    const [label] = np.format.moments([moment], step, np.format.longUnit(surface.view.end, step) > 1);
     const room = surface.textWidth(label, theme.font) + 10;
     const left = Math.min(x + 1, surface.width - room);
     surface.fill(theme.text, left, surface.overview + 3, room, surface.ruler - 6);

@@ -67,7 +67,7 @@
 
     summary({ name_count: names, slice_count: slices, names: sent }) {
       if (!slices) return "no slice has this in its name";
-      const counted = (n, word) => `${np.format.count(n)} ${word}${n === 1 ? "" : "s"}`;
+      const { counted } = np.format;
       const rest = sent.length < names ? `, the ${np.format.count(sent.length)} most frequent shown` : "";
       return `${counted(slices, "slice")}, ${counted(names, "name")}${rest}`;
     }

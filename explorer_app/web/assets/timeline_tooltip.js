@@ -25,8 +25,8 @@
 
   function aboutTrack(track) {
     const lines = [track.name, track.note, track.simulated ? "simulated, not measured" : ""];
-    if (track.slices) lines.push(`${np.format.count(track.slices)} slices`);
-    if (track.instants) lines.push(`${np.format.count(track.instants)} instants`);
+    if (track.slices) lines.push(np.format.counted(track.slices, "slice"));
+    if (track.instants) lines.push(np.format.counted(track.instants, "instant"));
     if (track.depths > 1) lines.push("click to fold or unfold");
     return lines.filter(Boolean);
   }

@@ -19,12 +19,14 @@ from explorer_app.web.grid import (
     grid,
     grid_height_px,
     lead_to_timeline,
+    name_column,
     number_column,
     position,
     rows_of,
     text_column,
 )
 from explorer_app.web.message import banner, empty
+from explorer_app.web.names import in_sentence
 from explorer_app.web.numbers import once
 from explorer_app.web.page import Page
 from explorer_app.web.theme import category_color
@@ -62,24 +64,25 @@ def register_callbacks(app: dash.Dash, trace: Trace) -> None:
     lead_to_timeline(app, trace, "np-movers", lambda row_id: _slice_of_mover(trace, row_id))
 
 
-def _answer(trace: Trace) -> str:
+def _answer(trace: Trace) -> Any:
     memory = once(analysis.memory_timeline, trace)
-    words = []
+    words: list[Any] = []
     if not memory.empty:
         peak = memory.iloc[int(memory["total_bytes"].to_numpy().argmax())]
         start_ns = trace.time_range_ns[0] if trace.time_range_ns else 0
         words.append(
-            f"At most {fmt.size(peak['total_bytes'])} are allocated on {subject.device(peak['rank'], peak['device'])}, "
-            f"{fmt.duration(int(peak['ts_ns']) - start_ns)} after the start."
+            f"At most {fmt.size(peak['total_bytes'])} are allocated{subject.on_device(peak['rank'], peak['device'])}, "
+            f"{fmt.duration(int(peak['ts_ns']) - start_ns)} after the start. "
         )
     movers = once(analysis.movers, trace, top=_MOVERS)
     if not movers.empty:
         first, moved = movers.iloc[0], once(analysis.bytes_moved, trace)
-        words.append(
-            f"{fmt.size(moved['bytes'].sum())}{_est(moved.attrs['estimated_bytes'])} are moved; "
-            f"{first['name']} moves most: {fmt.size(first['bytes'])}{_est(first['estimated_ratio'])}."
-        )
-    return " ".join(words) or "This trace records neither allocations nor what tells how many bytes were moved."
+        words += [
+            f"{fmt.size(moved['bytes'].sum())}{_est(moved.attrs['estimated_bytes'])} are moved; ",
+            in_sentence(first["name"]),
+            f" moves most: {fmt.size(first['bytes'])}{_est(first['estimated_ratio'])}.",
+        ]
+    return words or "This trace records neither allocations nor what tells how many bytes were moved."
 
 
 def _est(estimated: float) -> str:
@@ -105,15 +108,16 @@ def _estimate_note(trace: Trace) -> list[Any]:
 def _time_card(trace: Trace) -> Any:
     moving, allocated = _moving(trace), _allocated(trace)
     missing = [
-        empty(what, why)
+        (what, why)
         for panel, what, why in ((moving, "No bytes moved", _NO_BYTES), (allocated, "No allocations", _NO_ALLOCATIONS))
         if not panel.curves
     ]
     drawn = [panel for panel in (moving, allocated) if panel.curves]
     if not drawn:
-        return card("Bytes over time", *missing)
+        return card("Bytes over time", *(empty(what, why) for what, why in missing))
+    beside = [html.P(f"{what}: {why[0].lower()}{why[1:]}", className="np-dim") for what, why in missing]
     note = "drag to zoom, double-click to see all"
-    return card("Bytes over time", time_panels("memory", drawn, trace), *missing, note=note)
+    return card("Bytes over time", time_panels("memory", drawn, trace), *beside, note=note)
 
 
 def _moving(trace: Trace) -> Panel:
@@ -142,22 +146,37 @@ def _allocated(trace: Trace) -> Panel:
     end_ns = trace.time_range_ns[1] if trace.time_range_ns else 0
     curves = []
     devices: list[tuple[Any, pd.DataFrame]] = list(memory.groupby(["rank", "device"], sort=True))
+    marked = _highest(devices) if len(devices) > len(_DEVICE_COLORS) or memory["rank"].nunique() > 1 else -1
     for number, ((rank, device), rows) in enumerate(devices):
         kept = rows.iloc[extremes(rows["ts_ns"].to_numpy(), rows["total_bytes"].to_numpy(), bins=_BINS)]
         totals = kept["total_bytes"].tolist()
         totals.append(totals[-1])
-        shown = subject.device(rank, device)
-        above = " above the least seen" if shown in memory.attrs["relative"] else ""
+        shown = subject.device(rank, device) or "an unnamed device"
+        above = subject.above_the_least(memory.attrs["relative"], rank, device)
         curves.append(
             Curve(
                 name=f"allocated on {shown}{above}",
                 times_ns=[*kept["ts_ns"].tolist(), end_ns],
                 values=totals,
                 texts=[f"{shown}: {fmt.size(total)}{above} ({fmt.exact(total, 'bytes')})" for total in totals],
-                color=_SIDE_COLORS["host"] if device == "cpu" else _DEVICE_COLORS[number % len(_DEVICE_COLORS)],
+                color=_curve_color(number, device, marked),
+                in_legend=marked < 0 or number == marked,
             )
         )
-    return Panel("Allocated", fmt.size, curves)
+    title = "Allocated" if marked < 0 else "Allocated, one line for each rank and device; the highest peak is marked"
+    return Panel(title, fmt.size, curves)
+
+
+def _highest(devices: list[tuple[Any, pd.DataFrame]]) -> int:
+    """Which of the devices has the highest peak; the first of several."""
+    return int(np.argmax([rows["total_bytes"].max() for _, rows in devices]))
+
+
+def _curve_color(number: int, device: str, marked: int) -> str:
+    """A colour for each device while there are enough; with several ranks one is marked among equals."""
+    if marked >= 0:
+        return "var(--np-accent)" if number == marked else "var(--np-dim)"
+    return _SIDE_COLORS["host"] if device == "cpu" else _DEVICE_COLORS[number % len(_DEVICE_COLORS)]
 
 
 def _movers_card(trace: Trace) -> Any:
@@ -165,7 +184,7 @@ def _movers_card(trace: Trace) -> Any:
     if movers.empty:
         return card("Top movers", empty("No movers", _NO_BYTES))
     columns = [
-        text_column("name", "Operation", flex=1, minWidth=220, cellClass="np-mono-cell"),
+        name_column("name", "Operation", flex=1, minWidth=220, cellClass="np-mono-cell"),
         text_column("side", "Side", width=84),
         estimated_column("bytes", "Bytes", "size", "bytes", _WHY_ESTIMATED, width=130),
         number_column("count", "Calls", "count", width=92),

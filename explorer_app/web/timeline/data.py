@@ -7,12 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from explorer_app.lod import CounterEnvelopes, Lanes, Moments, Pyramid
+from explorer_app.web import names
 from trace_format import Trace
 
 Array = np.ndarray
-
-# A name is cut to this many characters wherever it only labels something; its slice's details have it whole.
-LONGEST_LABEL = 400
 
 
 class TimelineData:
@@ -37,8 +35,12 @@ class TimelineData:
         return np.bincount(self.trace.slices.name, minlength=len(self.trace.pool.strings))
 
     def label(self, string: int) -> str:
-        """A string of the trace, cut to what a label can show."""
-        return shortened(self.trace.pool.strings[string])
+        """A string of the trace as a label shows it (see `names.label`); "" for an empty one."""
+        return names.label(self.trace.pool.strings[string])
+
+    def name(self, string: int) -> str:
+        """The name of a slice or an instant as a label shows it (see `names.named`); its details have it whole."""
+        return names.named(self.trace.pool.strings[string])
 
     def root(self, track: int) -> int:
         """The outermost track that a track belongs to: its process, where the trace has processes."""
@@ -47,8 +49,3 @@ class TimelineData:
             seen.add(parent)
             track = parent
         return track
-
-
-def shortened(text: str) -> str:
-    """`text`, or its beginning and an ellipsis where it is longer than a label can show."""
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer_app.web.timeline.data import TimelineData, shortened
+from explorer_app.web.timeline.data import TimelineData
 from trace_format import CATEGORIES, TRACK_KINDS
 from trace_format.columns import Meaning
 from trace_format.tables import Table
@@ -69,7 +69,7 @@ def _mention(data: TimelineData, row: int) -> dict[str, Any]:
     start = int(slices.ts_ns[row])
     return {
         "id": row,
-        "name": data.label(int(slices.name[row])),
+        "name": data.name(int(slices.name[row])),
         "category": CATEGORIES[slices.category[row]],
         "start": start - data.start_ns,
         "dur": dur if dur >= 0 else None,
@@ -77,7 +77,7 @@ def _mention(data: TimelineData, row: int) -> dict[str, Any]:
         "lane": data.lanes.lane_of(track, int(slices.depth[row])),
         "track": {
             "id": track,
-            "name": data.label(int(trace.tracks.name[track])),
+            "name": data.label(int(trace.tracks.name[track])) or f"track {track}",
             "kind": TRACK_KINDS[trace.tracks.kind[track]],
             "process": data.label(int(trace.tracks.name[data.root(track)])),
             "simulated": bool(trace.tracks.simulated[track]),
@@ -114,11 +114,11 @@ def _first_child(data: TimelineData, row: int, lane: int) -> int | None:
 
 
 def _flows(data: TimelineData, mask: np.ndarray, others: np.ndarray) -> list[dict[str, Any]]:
-    flows, strings = data.trace.flows, data.trace.pool.strings
+    flows = data.trace.flows
     out = []
     for flow in np.flatnonzero(mask)[:MOST_FLOWS].tolist():
         if (other := int(others[flow])) >= 0:
-            out.append({**_mention(data, other), "kind": shortened(strings[flows.kind[flow]])})
+            out.append({**_mention(data, other), "kind": data.label(int(flows.kind[flow]))})
     return out
 
 

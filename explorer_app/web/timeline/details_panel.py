@@ -9,7 +9,9 @@ from typing import Any
 from dash import html
 
 from explorer_app import format as fmt
+from explorer_app.web.names import label, lines, named
 from explorer_app.web.table import category_mark
+from explorer_app.web.timeline.details import LONGEST_VALUE
 from explorer_app.web.timeline.keys import FIRST_KEYS
 
 
@@ -19,9 +21,9 @@ def details_panel(details: dict[str, Any], *, merged: int) -> list[Any]:
     `merged`: how many slices the block stood for that was clicked; this one is the longest of them.
     """
     return [
-        html.H2(shown(details["name"])),
+        html.H2(named(details["name"], longest=LONGEST_VALUE)),
         html.Div(
-            [category_mark(details["category"]), html.Span(shown(details["track"]["name"]), title="Track")],
+            [category_mark(details["category"]), html.Span(details["track"]["name"], title="Track")],
             className="np-timeline-under",
         ),
         *_merged_note(merged),
@@ -46,9 +48,9 @@ def nothing_selected() -> html.Div:
     return html.Div([html.P("No slice is selected."), html.Dl(rows, className="np-timeline-keys")], className="np-dim")
 
 
-def shown(text: str) -> str:
-    """Text of a trace as it can travel in JSON: halves of broken character pairs become question marks."""
-    return text.encode("utf-8", "replace").decode()
+def no_such_slice(row: int) -> html.P:
+    """What the panel shows where the address names a slice that is not there."""
+    return html.P(f"Slice {fmt.count(row)} is not in this trace.", className="np-dim")
 
 
 def _merged_note(merged: int) -> list[Any]:
@@ -96,7 +98,7 @@ def _work(details: dict[str, Any]) -> list[tuple[str, Any]]:
 def _identity(details: dict[str, Any]) -> list[tuple[str, Any]]:
     own = [("slice", str(details["id"])), ("start ns", details["start_ns"]), ("depth", str(details["depth"]))]
     process = details["track"]["process"]
-    where = [("process", shown(process))] if process != details["track"]["name"] else []
+    where = [("process", process)] if process != details["track"]["name"] else []
     return [*where, ("track kind", details["track"]["kind"].replace("_", " ")), *own, *_columns(details["ids"])]
 
 
@@ -107,7 +109,7 @@ def _columns(fields: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def _as_given(fields: dict[str, Any]) -> list[tuple[str, Any]]:
     """Fields that the source named; their names stay as they are."""
-    return [(shown(name), _value(name, value)) for name, value in fields.items()]
+    return [(label(name), _value(name, value)) for name, value in fields.items()]
 
 
 def _value(name: str, value: Any) -> Any:
@@ -121,7 +123,7 @@ def _value(name: str, value: Any) -> Any:
         return fmt.UNKNOWN
     if isinstance(value, dict):
         return _facts(_as_given(value))
-    text = shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text = lines(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return html.Div(text, className="np-timeline-long") if len(text) > 200 else text
 
 
@@ -143,9 +145,9 @@ def _go(slice_: dict[str, Any], note: str) -> html.Button:
     took = fmt.duration(slice_["dur"])
     title = f"{slice_['name']}\n{note}".strip()
     return html.Button(
-        [html.Span(shown(slice_["name"])), html.Span(took)],
+        [html.Span(slice_["name"]), html.Span(took)],
         className="np-timeline-go",
-        title=shown(title),
+        title=title,
         **{"data-slice": str(slice_["id"])},
     )
 
@@ -154,7 +156,7 @@ def _stack(frames: list[str]) -> list[Any]:
     """The innermost frame first, as a reader looks for it."""
     if not frames:
         return []
-    rows = [html.Li(shown(frame)) for frame in reversed(frames)]
+    rows = [html.Li(lines(frame)) for frame in reversed(frames)]
     return [html.H3("Stack"), html.Ol(rows, className="np-timeline-stack")]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from explorer_app.lod import Window, busy_ratio
+from explorer_app.web.names import named
+from explorer_app.web.numbers import once
 from explorer_app.web.timeline.data import TimelineData
 from neuron_profile import analysis
 from trace_format import CATEGORIES, TRACK_KINDS, Trace
@@ -15,6 +17,7 @@ from trace_format import CATEGORIES, TRACK_KINDS, Trace
 MOST_TRACKS = 5000
 MOST_STEPS = 5000
 OVERVIEW_PIXELS = 800
+_LARGEST_SUM_NS = 1 << 62
 
 _DEVICE_KINDS = ("stream", "engine", "dma_queue", "collective")
 
@@ -29,8 +32,10 @@ def overview(data: TimelineData) -> dict[str, Any]:
       lane, depths, slices, instants, counter}`: its first lane, how many it has, and for a counter `{unit, low,
       high}`, else null.
       Only the first `MOST_TRACKS` tracks with content are among them.
-    - `steps`: `{name, start, end}` of the first rank; empty where the trace marks none.
-    - `busy`: `{label, ratio}`, the busy share over the whole trace.
+    - `slice_count`: how many slices there are in all.
+    - `steps`: `{name, start, end}` of the first rank; empty where the trace marks none. `steps_label` says whose.
+    - `busy`: `{label, ratio}`, the busy share over the whole trace; no ratios where times are so far apart that their
+      sums leave 64 bits.
     """
     trace = data.trace
     groups = _groups(data)
@@ -45,7 +50,9 @@ def overview(data: TimelineData) -> dict[str, Any]:
         "span_ns": max(1, data.lanes.end_ns - data.start_ns),
         "categories": CATEGORIES,
         "processes": [_process(data, process, groups[process]) for process in sorted(groups, key=place)],
+        "slice_count": len(trace.slices),
         "steps": _steps(data),
+        "steps_label": _steps_label(trace),
         "busy": _busy(data),
     }
 
@@ -119,15 +126,20 @@ def _counter(data: TimelineData, track: int) -> dict[str, Any] | None:
 
 
 def _steps(data: TimelineData) -> list[dict[str, Any]]:
-    steps = analysis.steps(data.trace)
+    steps = once(analysis.steps, data.trace)
     if steps.attrs["found_by"] == "window":
         return []
     first_rank = steps[steps["rank"] == steps["rank"].min()].head(MOST_STEPS)
     columns = (first_rank[name].tolist() for name in ("name", "start_ns", "end_ns"))
     return [
-        {"name": name, "start": start - data.start_ns, "end": end - data.start_ns}
+        {"name": named(name), "start": start - data.start_ns, "end": end - data.start_ns}
         for name, start, end in zip(*columns, strict=True)
     ]
+
+
+def _steps_label(trace: Trace) -> str:
+    ranks = once(analysis.steps, trace)["rank"]
+    return f"Steps (rank {ranks.min()})" if ranks.nunique() > 1 else "Steps"
 
 
 def _busy(data: TimelineData) -> dict[str, Any]:
@@ -137,6 +149,10 @@ def _busy(data: TimelineData) -> dict[str, Any]:
     occupied = np.flatnonzero(lanes.depths > 0)
     device = occupied[np.isin(table.kind[occupied], device_kinds)]
     shown = device if len(device) else occupied
+    label = f"busiest {'device' if len(device) else 'host'} track"
+    busy_ns = np.maximum(data.trace.slices.dur_ns, 0).sum(dtype=np.float64)
+    if max(busy_ns, lanes.end_ns - data.start_ns) > _LARGEST_SUM_NS:
+        return {"label": label, "ratio": []}
     window = Window(data.start_ns, max(lanes.end_ns, data.start_ns + 1), OVERVIEW_PIXELS)
     ratio = busy_ratio(lanes, window, lanes.first_lane[shown].tolist())
-    return {"label": f"busiest {'device' if len(device) else 'host'} track", "ratio": np.round(ratio, 4).tolist()}
+    return {"label": label, "ratio": np.round(ratio, 4).tolist()}

@@ -25,7 +25,7 @@ from explorer_app.web.numbers import once
 from explorer_app.web.table import category_mark
 from explorer_app.web.timeline.data import TimelineData
 from explorer_app.web.timeline.details import slice_details
-from explorer_app.web.timeline.details_panel import details_panel, nothing_selected
+from explorer_app.web.timeline.details_panel import details_panel, no_such_slice, nothing_selected
 from explorer_app.web.timeline.events import whole_number
 from explorer_app.web.timeline.overview import MOST_TRACKS, tracks_with_content
 from explorer_app.web.timeline.range_summary import range_card, register_range_callbacks
@@ -82,8 +82,10 @@ def register_callbacks(app: dash.Dash, trace: Trace) -> None:
     )
     def show_slice(chosen: Any) -> Any:
         row = whole_number(chosen, "id")
-        if row is None or not 0 <= row < len(trace.slices):
+        if row is None or row < 0:
             return nothing_selected()
+        if row >= len(trace.slices):
+            return no_such_slice(row)
         return details_panel(slice_details(once(TimelineData, trace), row), merged=whole_number(chosen, "merged") or 1)
 
 
@@ -110,4 +112,4 @@ def _legend(trace: Trace) -> list[Any]:
     """The categories that occur, the most frequent first."""
     slices_of = np.bincount(trace.slices.category, minlength=len(CATEGORIES))
     used = [i for i in np.argsort(-slices_of, kind="stable").tolist() if slices_of[i]]
-    return [html.Span(category_mark(CATEGORIES[i]), title=f"{fmt.count(int(slices_of[i]))} slices") for i in used]
+    return [html.Span(category_mark(CATEGORIES[i]), title=fmt.counted(int(slices_of[i]), "slice")) for i in used]

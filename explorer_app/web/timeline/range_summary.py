@@ -13,11 +13,12 @@ from explorer_app.web.grid import (
     category_column,
     copy_button,
     grid,
+    name_column,
     number_column,
     position,
-    rows_of,
+    row_id,
     share_column,
-    text_column,
+    work_rows,
 )
 from explorer_app.web.timeline.events import whole_number
 from neuron_profile import analysis
@@ -30,7 +31,7 @@ _GRID = "np-timeline-range-grid"
 def range_card() -> html.Section:
     """The card, hidden until a range is measured."""
     columns = [
-        text_column("name", "Operation", flex=1, minWidth=180, cellClass="np-mono-cell"),
+        name_column("name", "Operation", flex=1, minWidth=180, cellClass="np-mono-cell"),
         category_column(width=118),
         number_column("self_ns", "Self", "duration", "ns", width=92),
         share_column("share_ratio", "Share of side", width=160),
@@ -71,7 +72,7 @@ def register_range_callbacks(app: dash.Dash, trace: Trace) -> None:
         work = analysis.range_summary(trace, start_ns, end_ns)
         offset_ns = start_ns - (trace.time_range_ns or (0, 0))[0]
         title = f"{fmt.duration(end_ns - start_ns)} from {fmt.duration(offset_ns)}"
-        return False, title, _note(work), rows_of(work.head(_MOST_ROWS))
+        return False, title, _note(work), work_rows(work.head(_MOST_ROWS))
 
     @app.callback(
         Output("np-timeline-go", "data"),
@@ -81,10 +82,10 @@ def register_range_callbacks(app: dash.Dash, trace: Trace) -> None:
     )
     def find_longest(clicked: Any, chosen: Any) -> Any:
         found = _range(trace, chosen)
-        if found is None or not isinstance(clicked, dict):
+        if found is None:
             return no_update
         work = analysis.range_summary(trace, *found)
-        number = position(str(clicked.get("rowId")), len(work))
+        number = position(row_id(clicked, "rowId"), len(work))
         if number < 0:
             return no_update
         row = work.iloc[number]
@@ -125,7 +126,7 @@ def _range(trace: Trace, chosen: Any) -> tuple[int, int] | None:
 def _note(work: Any) -> str:
     if not len(work):
         return "no work in this range"
-    words = [f"{fmt.count(int(work['count'].sum()))} slices of {fmt.count(len(work))} names"]
+    words = [f"{fmt.counted(int(work['count'].sum()), 'slice')} of {fmt.counted(len(work), 'name')}"]
     for side in ("device", "host"):
         if work.attrs[f"{side}_self_ns"]:
             words.append(f"{side} {fmt.duration(work.attrs[f'{side}_self_ns'])}")

@@ -4,13 +4,13 @@
     /_trace/slices?t0&t1&w&lanes=0-7,12     blocks of these lanes (see `explorer_app.lod.wire`)
     /_trace/instants?t0&t1&w&tracks=3       ticks of these tracks
     /_trace/counters?t0&t1&w&tracks=5,6     lowest and highest value on each pixel
-    /_trace/names?ids=7,8                   {id: text}, texts cut to what a label can show
+    /_trace/names?ids=7,8                   {id: text}, texts as a label shows them
     /_trace/search?q=gemm                   names that hold a text (see `search.find_names`)
     /_trace/find?q=gemm&after=-1&direction=1    {"slice": the next one, or null}
     /_trace/slice/<id>                      everything about a slice (see `details`)
 
 `t0` and `t1` are nanoseconds from the start of the trace, `w` is a width in pixels. A request that cannot be meant is
-answered with status 400 and one line that says why.
+answered with status 400 and one line that says why, one for a slice that is not there with 404.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def register_routes(server: flask.Flask, trace: Trace) -> None:
     @routes.get("/names")
     def names() -> flask.Response:
         ids = checked.numbers(flask.request.args, "ids", len(trace.pool.strings), most=checked.MOST_NAMES)
-        return flask.jsonify({name: data().label(name) for name in ids})
+        return flask.jsonify({name: data().name(name) for name in ids})
 
     @routes.get("/search")
     def search() -> flask.Response:
@@ -92,7 +92,7 @@ def register_routes(server: flask.Flask, trace: Trace) -> None:
     @routes.get("/slice/<int:row>")
     def one_slice(row: int) -> flask.Response:
         if row >= len(trace.slices):
-            raise BadRequestError(f"there is no slice {row}: the trace has {len(trace.slices)}")
+            flask.abort(404, f"there is no slice {row}: the trace has {len(trace.slices)}")
         return flask.jsonify(slice_details(data(), row))
 
     server.register_blueprint(routes)

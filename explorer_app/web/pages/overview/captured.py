@@ -13,6 +13,7 @@ from dash import html
 from explorer_app import format as fmt
 from explorer_app.web import subject
 from explorer_app.web.card import card, facts
+from explorer_app.web.names import label, lines
 from trace_format import Trace
 
 # torch.profiler's settings, as its traces and our captures name them
@@ -27,7 +28,7 @@ def captured_card(trace: Trace) -> Any:
     """Facts about the capture; all else that its metadata holds is behind a fold."""
     shown = [facts(captured_facts(trace))]
     if trace.metadata:
-        everything = html.Pre(json.dumps(dict(trace.metadata), indent=2, default=str, ensure_ascii=False))
+        everything = html.Pre(lines(json.dumps(dict(trace.metadata), indent=2, default=str, ensure_ascii=False)))
         shown.append(html.Details([html.Summary("All metadata"), everything], className="np-fold"))
     return card("What was captured", *shown, area="captured")
 
@@ -47,7 +48,7 @@ def captured_facts(trace: Trace) -> list[tuple[str, str]]:
         ("Events", fmt.count(events)),
         ("Recorded", _settings(_mapping(metadata.get("recording")), theirs)),
         ("Recorded by", _text(metadata.get("created_by") or _first(sources, "producer"))),
-        *(("Source", _source(source)) for source in sources),
+        *(("Source", _times(number, source)) for source, number in Counter(map(_source, sources)).items()),
     ]
 
 
@@ -56,11 +57,11 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return fmt.UNKNOWN if value in (None, "", -1) else str(value)
+    return fmt.UNKNOWN if value in (None, "", -1) else label(str(value))
 
 
 def _first(sources: list[Mapping[str, Any]], key: str) -> str:
-    return next((str(source[key]) for source in sources if source.get(key)), "")
+    return next((label(str(source[key])) for source in sources if source.get(key)), "")
 
 
 def _devices(properties: Any) -> str:
@@ -68,7 +69,11 @@ def _devices(properties: Any) -> str:
     if not isinstance(properties, list):
         return ""
     names = Counter(str(_mapping(entry).get("name") or "unnamed device") for entry in properties)
-    return ", ".join(f"{number} × {name}" if number > 1 else name for name, number in names.items())
+    return ", ".join(_times(number, name) for name, number in names.items())
+
+
+def _times(number: int, name: str) -> str:
+    return f"{number} × {name}" if number > 1 else name
 
 
 def _started(trace: Trace, sources: list[Mapping[str, Any]]) -> str:
@@ -96,4 +101,4 @@ def _source(source: Mapping[str, Any]) -> str:
     if source.get("producer"):
         parts.append(f"from {source['producer']}")
     parts.append(f"{source.get('clock') or 'unknown'} clock")
-    return ", ".join(parts)
+    return label(", ".join(parts))

@@ -19,12 +19,11 @@ from trace_format import Trace
 
 def categories_card(trace: Trace) -> Any:
     """One bar for the device and one for the host, each adding up to the self time of its side."""
-    by_category = once(analysis.time_by_category, trace)
-    if by_category.empty:
+    if once(analysis.time_by_category, trace).empty:
         return card("Time by category", empty("No work", "Nothing in this trace has a duration."), area="categories")
     sides: list[Any] = []
     for side in ("device", "host"):
-        rows = by_category[by_category["side"] == side].to_dict("records")
+        rows = work_of_side(trace, side)
         if rows:
             sides += _side(side, rows)
         else:
@@ -32,8 +31,19 @@ def categories_card(trace: Trace) -> Any:
     return card("Time by category", *sides, note="self time", area="categories")
 
 
+def work_of_side(trace: Trace, side: str) -> list[dict[Any, Any]]:
+    """The rows of `analysis.time_by_category` of a side; self time and share are None where no slice finished."""
+    by_category, longest = once(analysis.time_by_category, trace), once(analysis.hotspots, trace, by="category")
+    device_rows = longest.attrs["device_rows"]
+    of_side = longest.iloc[:device_rows] if side == "device" else longest.iloc[device_rows:]
+    unknown = set(of_side.loc[of_side["max_ns"] < 0, "category"])
+    rows: list[dict[Any, Any]] = by_category[by_category["side"] == side].to_dict("records")
+    return [row | {"self_ns": None, "share_ratio": None} if row["category"] in unknown else row for row in rows]
+
+
 def _side(side: str, rows: Sequence[Mapping[Any, Any]]) -> list[Any]:
-    whole_ns = sum(row["self_ns"] for row in rows)
+    known = [row["self_ns"] for row in rows if row["self_ns"] is not None]
+    whole_ns = sum(known) if known else None
     total = with_title(fmt.duration(whole_ns), fmt.exact(whole_ns, "ns"))
     cells = [
         (
@@ -59,7 +69,7 @@ def _stacked_bar(side: str, rows: Sequence[Mapping[Any, Any]]) -> html.Div:
             style={"flexGrow": row["self_ns"], "background": category_color(row["category"])},
         )
         for row in rows
-        if row["self_ns"] > 0
+        if row["self_ns"]
     ]
     label = f"Self time on the {side} by category; the table below has the numbers"
     return html.Div(parts, className="np-stacked", role="img", **{"aria-label": label})

@@ -8,6 +8,7 @@ from explorer_app import format as fmt
 from explorer_app.web import subject
 from explorer_app.web.card import figure
 from explorer_app.web.numbers import once
+from explorer_app.web.pages.overview.categories import work_of_side
 from explorer_app.web.pages.overview.step_times import has_marks
 from neuron_profile import analysis
 from trace_format import Trace
@@ -16,7 +17,7 @@ from trace_format import Trace
 def figures(trace: Trace) -> list[Any]:
     """Step time, length of the capture, work of each side, memory peak; "–" and the reason where unknown."""
     whole_ns = subject.duration_ns(trace)
-    events = f"{fmt.count(len(trace.slices))} slices on {fmt.count(len(trace.tracks))} tracks"
+    events = f"{fmt.counted(len(trace.slices), 'slice')} on {fmt.counted(len(trace.tracks), 'track')}"
     return [
         _step(trace),
         figure("Captured", fmt.duration(whole_ns), exact=fmt.exact(whole_ns, "ns"), note=events),
@@ -32,9 +33,11 @@ def _step(trace: Trace) -> Any:
         return figure("Step, median", fmt.UNKNOWN, note="no step is marked in this trace")
     durations = steps["dur_ns"]
     median_ns = float(durations.median())
-    note = f"{len(steps)} steps, {fmt.duration(durations.min())} to {fmt.duration(durations.max())}"
-    if len(steps) == 1:
-        note = "1 step"
+    ranks = steps["rank"].nunique()
+    on_ranks = f" on {ranks} ranks" if ranks > 1 else ""
+    note = f"{fmt.counted(len(steps), 'step')}{on_ranks}"
+    if len(steps) > 1:
+        note += f", {fmt.duration(durations.min())} to {fmt.duration(durations.max())}"
     return figure("Step, median", fmt.duration(median_ns), exact=fmt.exact(median_ns, "ns"), note=note)
 
 
@@ -44,8 +47,12 @@ def _side(trace: Trace, side: str) -> Any:
     rows = by_category[by_category["side"] == side]
     if rows.empty:
         return figure(label, fmt.UNKNOWN, note=f"no events of a {side} in this trace")
-    self_ns = int(rows["self_ns"].sum())
-    note = f"self time of {fmt.count(int(rows['count'].sum()))} slices"
+    slices = fmt.counted(int(rows["count"].sum()), "slice")
+    known = [row["self_ns"] for row in work_of_side(trace, side) if row["self_ns"] is not None]
+    if not known:
+        return figure(label, fmt.UNKNOWN, note=f"{slices}, none of which finished")
+    self_ns = sum(known)
+    note = f"self time of {slices}"
     return figure(label, fmt.duration(self_ns), exact=fmt.exact(self_ns, "ns"), note=note)
 
 
@@ -54,11 +61,11 @@ def _memory_peak(trace: Trace) -> Any:
     if memory.empty:
         return figure("Memory, peak", fmt.UNKNOWN, note="allocations were not recorded")
     peak = memory.iloc[int(memory["total_bytes"].to_numpy().argmax())]
-    device = subject.device(peak["rank"], peak["device"])
-    above = ", above the least seen" if device in memory.attrs["relative"] else ""
+    where = subject.on_device(peak["rank"], peak["device"])
+    above = subject.above_the_least(memory.attrs["relative"], peak["rank"], peak["device"])
     return figure(
         "Memory, peak",
         fmt.size(peak["total_bytes"]),
         exact=fmt.exact(peak["total_bytes"], "bytes"),
-        note=f"allocated on {device}{above}",
+        note=f"allocated{where}{above and f',{above}'}",
     )

@@ -8,6 +8,7 @@ from dash import html
 
 from explorer_app import format as fmt
 from explorer_app.web.card import card
+from explorer_app.web.names import label
 from explorer_app.web.table import table
 from trace_format import Trace
 
@@ -16,11 +17,11 @@ def report_card(trace: Trace) -> Any:
     """Counts by cause; the header's banner leads here."""
     report = trace.report.to_dict()
     rows = [
-        (cause, what, fmt.count(number))
+        (label(cause), what, fmt.count(number))
         for what, key in (("left out", "left_out"), ("repaired", "repaired"))
         for cause, number in report[key].items()
     ]
-    note = f"{fmt.count(report['kept'])} of {fmt.count(report['source_events'])} events kept"
+    note = f"{fmt.count(report['kept'])} of {fmt.counted(report['source_events'], 'event')} kept"
     if not rows:
         said = "Nothing: every event of the source is in this trace, as it came."
         body: Any = html.P(said, className="np-dim")

@@ -10,6 +10,7 @@ from explorer_app import format as fmt
 from explorer_app.web.card import card
 from explorer_app.web.links import slice_href
 from explorer_app.web.message import empty
+from explorer_app.web.names import named, tooltip
 from explorer_app.web.numbers import once
 from explorer_app.web.table import category_mark, share_bar, table, with_title
 from explorer_app.web.theme import category_color
@@ -29,7 +30,8 @@ def operations_card(trace: Trace) -> Any:
     rows = []
     for number, row in enumerate(top.to_dict("records")):
         side = "device" if number < top.attrs["device_rows"] else "host"
-        category, self_ns, share = row["category"], row["self_ns"], row["share_ratio"]
+        category, known = row["category"], row["max_ns"] >= 0
+        self_ns, share = (row["self_ns"], row["share_ratio"]) if known else (None, float("nan"))
         rows.append(
             (
                 _operation_link(trace, row["name"], side, category),
@@ -51,5 +53,6 @@ def operations_card(trace: Trace) -> Any:
 def _operation_link(trace: Trace, name: str, side: str, category: str) -> Any:
     row = once(slowest, trace, name=name, by="name", side=side, category=category)
     if row < 0:
-        return with_title(name, name)
-    return dcc.Link(name, href=slice_href(trace, row), title=f"{name}\nShow the slowest call on the timeline")
+        return with_title(named(name), tooltip(name))
+    title = f"{tooltip(name)}\nShow the slowest call on the timeline"
+    return dcc.Link(named(name), href=slice_href(trace, row), title=title)

@@ -10,7 +10,7 @@ from explorer_app import format as fmt
 from explorer_app.web.numbers import once
 from explorer_app.web.page import Page
 from explorer_app.web.pages.overview.captured import captured_card
-from explorer_app.web.pages.overview.categories import categories_card
+from explorer_app.web.pages.overview.categories import categories_card, work_of_side
 from explorer_app.web.pages.overview.figures import figures
 from explorer_app.web.pages.overview.import_report import report_card
 from explorer_app.web.pages.overview.operations import operations_card
@@ -34,17 +34,22 @@ def layout(trace: Trace) -> Any:
 
 def _answer(trace: Trace) -> str:
     by_category = once(analysis.time_by_category, trace)
-    if by_category.empty:
-        return "This trace holds no work: nothing in it has a name and a duration."
     words = []
     steps = once(analysis.steps, trace)
     if has_marks(steps):
         of = f"median of {len(steps)}" if len(steps) > 1 else "the only one marked"
+        ranks = steps["rank"].nunique()
+        of += f", on {ranks} ranks" if ranks > 1 else ""
         words.append(f"A step takes {fmt.duration(steps['dur_ns'].median())} ({of}).")
+    if by_category.empty:
+        words.append("This trace holds no work: nothing in it but marks and annotations has a duration.")
     for side in by_category["side"].unique():
-        first = by_category[by_category["side"] == side].iloc[0]
-        category = category_name(first["category"])
-        words.append(f"On the {side} most of the time is {category}: {fmt.ratio(first['share_ratio'])}.")
+        first = work_of_side(trace, side)[0]
+        if first["self_ns"]:
+            category = category_name(first["category"])
+            words.append(f"On the {side} most of the time is {category}: {fmt.ratio(first['share_ratio'])}.")
+        elif first["self_ns"] is None:
+            words.append(f"No slice on the {side} finished, so how long they took is unknown.")
     return " ".join(words)
 
 

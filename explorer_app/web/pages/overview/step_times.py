@@ -8,14 +8,16 @@ import pandas as pd
 
 from explorer_app import format as fmt
 from explorer_app.web.card import card
-from explorer_app.web.chart import chart, plain, value_axis
+from explorer_app.web.chart import chart, value_axis
 from explorer_app.web.downsample import extremes
 from explorer_app.web.message import empty
 from explorer_app.web.numbers import once
+from explorer_app.web.pages.overview.rank_steps import MOST_RANK_BARS, rank_bars, rank_strip_card, tooltip
 from neuron_profile import analysis
 from trace_format import Trace
 
 _GAP: Final = 0.3  # of a step's place
+_GROUP_GAP: Final = 0.1  # of a rank's place in it
 _BROADEST: Final = 0.06  # of the chart, for one bar
 _MOST_BARS: Final = 400  # a thousand take plotly the better part of a second
 _BINS: Final = 400
@@ -32,25 +34,24 @@ def has_marks(steps: pd.DataFrame) -> bool:
 
 
 def steps_card(trace: Trace) -> Any:
-    """A bar for each step of each rank, and their median."""
+    """A bar for each step, for each of its ranks where there are several, and their median."""
     steps = once(analysis.steps, trace)
     if not has_marks(steps):
         return card("Step times", empty("No steps", _NO_MARKS), area="steps")
     median_ns = float(steps["dur_ns"].median())
-    many_ranks = steps["rank"].nunique() > 1
+    ranks = steps["rank"].nunique()
+    if ranks > MOST_RANK_BARS or (ranks > 1 and len(steps) > _MOST_BARS):
+        return rank_strip_card(steps, median_ns)
     first, last = int(steps["step"].min()), int(steps["step"].max())
-    color = None if many_ranks else "var(--np-accent)"
-    curves = [
-        _curve(of_rank, f"rank {rank}", color=color, slots=last - first + 1)
-        for rank, of_rank in steps.groupby("rank", sort=True)
-    ]
+    curves = rank_bars(steps) if ranks > 1 else [_curve(steps, slots=last - first + 1)]
     line = {
         "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": median_ns, "y1": median_ns,
         "line": {"color": "var(--np-text)", "width": 1, "dash": "dot"},
     }  # fmt: skip
     layout = {
         "bargap": _GAP,
-        "showlegend": many_ranks,
+        "bargroupgap": _GROUP_GAP if ranks > 1 else 0,
+        "showlegend": False,
         "shapes": [line],
         "xaxis": {
             "title": {"text": "step"}, "tickformat": "d", "showgrid": False, "range": [first - 0.5, last + 0.5],
@@ -60,6 +61,8 @@ def steps_card(trace: Trace) -> Any:
         "yaxis": value_axis(float(steps["dur_ns"].max()), fmt.duration),
     }  # fmt: skip
     note = f"median {fmt.duration(median_ns)}, dotted"
+    if ranks > 1:
+        note = f"one bar for each of {ranks} ranks, the slowest of a step in colour; {note}"
     drawn = chart(
         "steps",
         {"data": curves, "layout": layout},
@@ -70,20 +73,17 @@ def steps_card(trace: Trace) -> Any:
     return card("Step times", drawn, note=note, area="steps")
 
 
-def _curve(steps: pd.DataFrame, name: str, *, color: str | None, slots: int) -> dict[str, Any]:
-    """The steps of a rank as bars; as a line, of which every peak is kept, where there are too many for bars.
+def _curve(steps: pd.DataFrame, *, slots: int) -> dict[str, Any]:
+    """The steps as bars; as a line, of which every peak is kept, where there are too many for bars.
 
-    `color` None takes the next of the chart's colours. `slots` is the number of steps that the chart has room for.
+    `slots` is the number of steps that the chart has room for.
     """
+    color = "var(--np-accent)"
     as_line = len(steps) > _MOST_BARS
     if as_line:
         steps = steps.iloc[extremes(steps["step"].to_numpy(), steps["dur_ns"].to_numpy(), bins=_BINS)]
-    tooltips = [
-        f"<b>{plain(step)}</b><br>{fmt.duration(dur)} ({fmt.exact(dur, 'ns')})"
-        for step, dur in zip(steps["name"], steps["dur_ns"], strict=True)
-    ]
+    tooltips = [tooltip(step, dur) for step, dur in zip(steps["name"], steps["dur_ns"], strict=True)]
     curve: dict[str, Any] = {
-        "name": name,
         "x": steps["step"].tolist(),
         "y": steps["dur_ns"].tolist(),
         "customdata": tooltips,
@@ -91,6 +91,6 @@ def _curve(steps: pd.DataFrame, name: str, *, color: str | None, slots: int) -> 
     }
     if as_line:
         return curve | {"type": "scatter", "mode": "lines", "line": {"width": 1, "color": color}}
-    # few bars of one rank are kept slim, for width means nothing
-    slim = {"width": _BROADEST * slots} if color and _BROADEST * slots < 1 - _GAP else {}
+    # few bars are kept slim, for width means nothing
+    slim = {"width": _BROADEST * slots} if _BROADEST * slots < 1 - _GAP else {}
     return curve | {"type": "bar", "marker": {"color": color, "opacity": 0.85}, **slim}
