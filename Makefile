@@ -1,13 +1,15 @@
 # make demo    set up, capture a small training run here, open it
 # make test    set up, then every test
+# make fuzz    set up, then try many damaged and hostile files (FUZZ=5000 of each kind)
 # make check   make test, then linters, types, layers, and the package built and installed from scratch
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 VERSION ?= 2.9.1
+FUZZ ?= 5000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser check lint package proto bench test-torch clean
+.PHONY: help setup demo test fuzz browser check lint package proto bench test-torch clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -33,6 +35,9 @@ browser:
 test: setup browser
 	$(BIN)/python -m pytest
 
+fuzz: setup
+	NPROF_FUZZ_EXAMPLES=$(FUZZ) NPROF_FUZZ_SCALE=10 $(BIN)/python -m pytest tests/fuzz
+
 check: test lint package
 
 lint: setup
@@ -52,6 +57,7 @@ proto:
 
 bench: setup
 	$(BIN)/python benchmarks/trace_format.py
+	$(BIN)/python benchmarks/import.py
 	$(BIN)/python benchmarks/capture_overhead.py
 
 # The capture tests on another torch, e.g. make test-torch VERSION=2.9.1
