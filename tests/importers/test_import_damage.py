@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import zlib
 from pathlib import Path
 
@@ -244,3 +245,26 @@ def test_data_that_inflates_without_end_is_not_held_in_memory(tmp_path: Path) ->
     data = deflater.compress(b"[") + b"".join(deflater.compress(spaces) for _ in range(64))
     trace = load_text(tmp_path, data + deflater.compress(b"]") + deflater.flush(), "t.bin")
     assert trace.report.source_events == 0
+
+
+def test_a_gzip_file_with_a_flipped_bit_opens_up_to_it(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    events = [complete(f"op {rng.random()}", i, 1) for i in range(2_000)]
+    data = bytearray(gzip.compress(json.dumps(events).encode()))
+    data[len(data) * 9 // 10] ^= 4
+    path = tmp_path / "t.json.gz"
+    path.write_bytes(data)
+    trace = load_file(path)
+    assert len(trace.slices) > 1_500
+    assert trace.slices.ts_ns[:3].tolist() == [0, 1000, 2000]
+    assert any("gzip stream is damaged" in cause for cause in trace.report.repaired)
+
+
+def test_a_counter_value_beyond_any_number_costs_that_value(tmp_path: Path) -> None:
+    text = b"""{"traceEvents":[{"ph":"X","name":"first","ts":1,"dur":1,"pid":1,"tid":1},
+        {"ph":"C","name":"c","ts":1,"pid":1,"args":{"a":1e400}}]}"""
+    trace = load_text(tmp_path, text)
+    assert trace.slices.text("name") == ["first"]
+    assert np.isnan(trace.counters.value).all()
+    assert trace.report.kept == 2
+    assert sum(trace.report.repaired.values()) == 1

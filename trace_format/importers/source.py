@@ -8,13 +8,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 import zstandard
 
 from trace_format.errors import TraceFileError, UnsupportedFormatError
 
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_STEP_BYTES = 1 << 10
 _PIECE_BYTES = 1 << 20
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
@@ -114,10 +115,12 @@ class Source:
                 if pending[:2] != GZIP_MAGIC:
                     return
                 inflater = zlib.decompressobj(_GZIP_WINDOW)
+            before = inflater.copy()
             try:
                 piece = inflater.decompress(pending, _PIECE_BYTES)
             except zlib.error:
                 self.damage = f"the gzip stream is damaged (before byte {file.tell()})"
+                yield from _up_to_the_damage(before, pending)
                 return
             pending = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
             if piece:
@@ -137,3 +140,17 @@ class Source:
             if self._progress is not None:
                 self._progress(min(file.tell(), self._total), self._total)
             yield piece
+
+
+def _up_to_the_damage(inflater: Any, pending: bytes) -> Iterator[bytes]:
+    """What the compressed bytes hold before the first that cannot be inflated."""
+    for at in range(0, len(pending), _STEP_BYTES):
+        before = inflater.copy()
+        try:
+            yield inflater.decompress(pending[at : at + _STEP_BYTES])
+        except zlib.error:
+            for place in range(at, at + _STEP_BYTES):
+                try:
+                    yield before.decompress(pending[place : place + 1])
+                except zlib.error:
+                    return

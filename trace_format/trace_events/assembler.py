@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -321,15 +323,19 @@ def _phases(batch: EventBatch) -> Array:
 def _decoded(args: bytes) -> dict[str, Any]:
     if not args:
         return {}
-    found = msgspec.json.decode(args)
+    try:
+        found = msgspec.json.decode(args)
+    except msgspec.MsgspecError:  # a number beyond float64, or a lone surrogate, which the standard library takes
+        found = json.loads(args.decode("utf-8", "surrogatepass"))
     return found if isinstance(found, dict) else {}
 
 
 def _number(value: Any) -> float | None:
     try:
-        return None if value is None or isinstance(value, bool) else float(value)
+        number = None if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _sort_index(value: Any) -> int | None:
