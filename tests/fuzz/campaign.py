@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 HERE = Path(__file__).resolve().parent
-sys.path += [str(HERE), str(HERE.parent / "trace_format"), str(HERE.parent / "exporters"), str(HERE.parent)]
+sys.path += [str(HERE), str(HERE.parent / "exporters"), str(HERE.parent)]
 
 MEMORY_BYTES = 4 << 30
 SECONDS_EACH = 20
