@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
-import msgspec
+from trace_format.json_object import json_object
 
 V = TypeVar("V", str, bytes, tuple[int, ...])
 
@@ -88,16 +87,4 @@ class Pool:
 
     def args(self, arg_set: int) -> dict[str, Any]:
         """An argument set as a new dict; empty for id 0, and for what a damaged file has in place of an object."""
-        text = self.arg_sets[arg_set]
-        try:
-            found = msgspec.json.decode(text) if text else {}
-        except (msgspec.DecodeError, RecursionError):
-            found = self._args_with_surrogates(text)
-        return found if isinstance(found, dict) else {}
-
-    def _args_with_surrogates(self, text: bytes) -> Any:
-        """What msgspec refuses for a lone surrogate; the standard library keeps those."""
-        try:
-            return json.loads(text.decode("utf-8", "surrogatepass"))
-        except (ValueError, RecursionError):
-            return None
+        return json_object(self.arg_sets[arg_set])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
 from trace_format.categories import Classifier
+from trace_format.json_object import json_object
 from trace_format.limits import LATEST_NS
 from trace_format.tables import Slices
 from trace_format.trace_events import memory, moments
@@ -261,7 +260,7 @@ class TraceEventAssembler:
         rows: list[int] = []
         columns = (view.pick(view.batch.pid), view.pick(view.batch.name), view.args(), view.ids())
         for row, (pid, name, args, identity) in enumerate(zip(*columns, strict=True)):
-            series = _decoded(args)
+            series = json_object(args)
             if not series:
                 self._leave_out("counter without a value", 1)
             for label, value in series.items():
@@ -279,7 +278,7 @@ class TraceEventAssembler:
     def _metadata(self, view: BatchView, phases: Array) -> None:
         columns = (view.pick(column) for column in (view.batch.name, view.batch.pid, view.batch.tid))
         for name, pid, tid, args in dict.fromkeys(zip(*columns, view.args(), strict=True)):
-            said = _decoded(args)
+            said = json_object(args)
             what, _, rest = name.partition("_")
             place = (pid, None if what == "process" else tid)
             if what in ("process", "thread") and rest in ("name", "labels") and isinstance(said.get(rest), str):
@@ -318,16 +317,6 @@ def _phases(batch: EventBatch) -> Array:
     if len(letters) != len(batch):
         letters = "".join(phase if len(phase) == 1 else "\0" for phase in batch.ph)
     return np.frombuffer(letters.encode("latin-1", "replace"), np.uint8)
-
-
-def _decoded(args: bytes) -> dict[str, Any]:
-    if not args:
-        return {}
-    try:
-        found = msgspec.json.decode(args)
-    except msgspec.MsgspecError:  # a number beyond float64, or a lone surrogate, which the standard library takes
-        found = json.loads(args.decode("utf-8", "surrogatepass"))
-    return found if isinstance(found, dict) else {}
 
 
 def _number(value: Any) -> float | None:
