@@ -7,6 +7,7 @@ from typing import Any
 
 import constructed
 import pytest
+from callback_requests import grouping_request
 from flask.testing import FlaskClient
 
 from explorer_app.web.app import create_app
@@ -87,16 +88,7 @@ def test_a_body_that_is_no_json_is_refused_in_one_line(client: FlaskClient) -> N
 
 @pytest.mark.parametrize("asked", [None, 7, ["module"], {"by": 1}, "colour"])
 def test_a_grouping_that_is_none_is_that_by_name(client: FlaskClient, asked: Any) -> None:
-    outputs = [
-        ("np-hotspots", "rowData"), ("np-hotspots", "columnDefs"), ("np-hotspots-why", "children"),
-        ("np-hotspots-answer", "children"), ("np-hotspots-by", "children"), ("np-question", "children"),
-    ]  # fmt: skip
-    body = {
-        "output": ".." + "...".join(f"{name}.{what}" for name, what in outputs) + "..",
-        "outputs": [{"id": name, "property": what} for name, what in outputs],
-        "inputs": [{"id": "np-hotspots-grouping", "property": "data", "value": asked}],
-        "changedPropIds": ["np-hotspots-grouping.data"],
-    }
+    _, body = grouping_request(asked)
     answer = client.post("/_dash-update-component", json=body)
     assert answer.status_code == 200
     assert answer.json["response"]["np-question"]["children"] == "Which operations take the time?"

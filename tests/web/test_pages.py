@@ -8,6 +8,7 @@ from typing import Any
 import constructed
 import numpy as np
 import pytest
+from callback_requests import grouping_request
 from dash import dcc
 from dash.development.base_component import Component
 
@@ -241,16 +242,7 @@ def test_a_long_run_is_drawn_as_a_line_that_keeps_its_longest_step() -> None:
 
 def grouped(trace: Trace, by: Any) -> list[dict[str, Any]]:
     """What the Hotspots page puts into its parts for a grouping, in the order in which it declares them."""
-    outputs = [
-        ("np-hotspots", "rowData"), ("np-hotspots", "columnDefs"), ("np-hotspots-why", "children"),
-        ("np-hotspots-answer", "children"), ("np-hotspots-by", "children"), ("np-question", "children"),
-    ]  # fmt: skip
-    body = {
-        "output": ".." + "...".join(f"{name}.{what}" for name, what in outputs) + "..",
-        "outputs": [{"id": name, "property": what} for name, what in outputs],
-        "inputs": [{"id": "np-hotspots-grouping", "property": "data", "value": by}],
-        "changedPropIds": ["np-hotspots-grouping.data"],
-    }
+    outputs, body = grouping_request(by)
     answer = create_app(trace, title="t").server.test_client().post("/_dash-update-component", json=body)
     found = answer.json["response"]
     return [{what: found[name][what]} for name, what in outputs]

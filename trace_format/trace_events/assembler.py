@@ -26,7 +26,7 @@ from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, N
 
 Array = np.ndarray
 
-LONGEST_NS = 10**15  # 11.6 days; no step lasts that long, clocks that run into each other do
+LONGEST_EVENT_NS = 10**15  # 11.6 days; no step lasts that long, clocks that run into each other do
 _FAR_FROM_ZERO_NS = 3600 * 10**9  # a trace that begins later than this does not begin at zero
 _MOST_OTHER_METADATA = 1000
 # Phases that are handled alike, by what handles them.
@@ -127,7 +127,7 @@ class TraceEventAssembler:
             view = view.where(~negative)
             ts, dur = ts[~negative], dur[~negative]
         self._repair("no duration: shown as unfinished", int((dur == NO_DURATION).sum()))
-        endless = (dur > LONGEST_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
+        endless = (dur > LONGEST_EVENT_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
         if endless.any():
             self._repair("duration of more than 11 days: shown as unfinished", int(endless.sum()))
             dur = np.where(endless, NO_DURATION, dur)
