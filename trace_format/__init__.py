@@ -11,11 +11,11 @@ from trace_format.errors import (
     UnsupportedFormatError,
 )
 from trace_format.pool import Pool
-from trace_format.reader import TraceReader, read_trace
 from trace_format.report import ImportReport
 from trace_format.tables import CATEGORIES, TRACK_KINDS, Table
 from trace_format.trace import Trace
-from trace_format.writer import TraceWriter, write_trace
+from trace_format.trace_pb.reader import TraceReader, read_trace
+from trace_format.trace_pb.writer import TraceWriter, write_trace
 
 __all__ = [
     "CATEGORIES",

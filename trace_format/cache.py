@@ -17,10 +17,10 @@ import platformdirs
 from trace_format.errors import NeuronProfileError
 from trace_format.importers import load_file
 from trace_format.importers.source import Progress
-from trace_format.reader import TraceReader
 from trace_format.trace import Trace
-from trace_format.wire import MAGIC
-from trace_format.writer import write_trace
+from trace_format.trace_pb.reader import TraceReader
+from trace_format.trace_pb.wire import MAGIC
+from trace_format.trace_pb.writer import write_trace
 
 FOLDER_VARIABLE, LIMIT_VARIABLE = "NPROF_CACHE_DIR", "NPROF_CACHE_BYTES"
 _DEFAULT_LIMIT_BYTES = 10 * 10**9

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import small_trace
 
-from trace_format.writer import write_trace
+from trace_format.trace_pb.writer import write_trace
 
 
 @pytest.fixture

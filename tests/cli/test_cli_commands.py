@@ -17,7 +17,7 @@ from explorer_app.cli.main import main
 from neuron_profile import analysis
 from neuron_profile._version import __version__
 from trace_format.importers import load_file
-from trace_format.writer import write_trace
+from trace_format.trace_pb.writer import write_trace
 
 HEAVY = ("torch", "dash", "plotly", "pandas", "duckdb", "pyarrow", "flask")
 

@@ -16,8 +16,8 @@ import campaign
 import zstandard
 from trace_records import file_of
 
-from trace_format import wire
 from trace_format.proto import trace_pb2 as pb
+from trace_format.trace_pb import wire
 
 PREFIX, SUFFIX = b'{"traceEvents":[', b"]}"
 EVENT = b'{"ph":"X","name":"%b","pid":1,"tid":%d,"ts":%d,"dur":%d}'

@@ -10,10 +10,11 @@ import pytest
 from trace_records import Record, file_of, index_of, records_of
 from trace_strategies import small_trace
 
-from trace_format import DamagedFileError, Trace, TraceBuilder, read_trace, wire, write_trace
-from trace_format.encoding import Encoder
+from trace_format import DamagedFileError, Trace, TraceBuilder, read_trace, write_trace
 from trace_format.proto import trace_pb2 as pb
 from trace_format.tables import TABLES
+from trace_format.trace_pb import wire
+from trace_format.trace_pb.encoding import Encoder
 
 
 @pytest.fixture

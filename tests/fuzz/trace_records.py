@@ -11,11 +11,11 @@ import zstandard
 from google.protobuf.message import DecodeError
 from hypothesis import strategies as st
 
-from trace_format import wire
 from trace_format.columns import Column
-from trace_format.encoding import DTYPES, Encoder
 from trace_format.proto import trace_pb2 as pb
 from trace_format.tables import TABLES
+from trace_format.trace_pb import wire
+from trace_format.trace_pb.encoding import DTYPES, Encoder
 
 Record = tuple[int, bytes]
 Change = Callable[[list[Record], random.Random], None]

@@ -9,8 +9,9 @@ import pytest
 from same_bits import assert_same_bits
 from trace_strategies import small_trace
 
-from trace_format import NeuronProfileError, Trace, UnsupportedFormatError, read_trace, wire, write_trace, writer
+from trace_format import NeuronProfileError, Trace, UnsupportedFormatError, read_trace, write_trace
 from trace_format.proto import trace_pb2 as pb
+from trace_format.trace_pb import wire, writer
 
 _REST = ("slices", "instants", "counters", "flows")
 

@@ -22,12 +22,11 @@ from trace_format import (
     TraceReader,
     UnsupportedFormatError,
     read_trace,
-    wire,
     write_trace,
-    writer,
 )
 from trace_format.limits import Limits
 from trace_format.proto import trace_pb2 as pb
+from trace_format.trace_pb import wire, writer
 
 ROOT = Path(__file__).resolve().parents[2]
 

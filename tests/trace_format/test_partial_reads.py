@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trace_strategies import small_trace, traces
 
-from trace_format import Trace, TraceBuilder, TraceReader, write_trace, writer
+from trace_format import Trace, TraceBuilder, TraceReader, write_trace
+from trace_format.trace_pb import writer
 
 once_per_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

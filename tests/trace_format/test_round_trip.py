@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from same_bits import assert_same_bits
 from trace_strategies import small_trace, traces
 
-from trace_format import Trace, TraceBuilder, TraceFileError, TraceReader, TraceWriter, read_trace, write_trace, writer
+from trace_format import Trace, TraceBuilder, TraceFileError, TraceReader, TraceWriter, read_trace, write_trace
 from trace_format.tables import Counters
+from trace_format.trace_pb import writer
 
 once_per_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

@@ -22,7 +22,7 @@ def export_file(trace: Trace, path: str | os.PathLike[str], *, force: bool = Fal
     """
     name = Path(path).name.lower()
     if name.endswith(".pb"):
-        from trace_format.writer import write_trace
+        from trace_format.trace_pb.writer import write_trace
 
         write_trace(trace, path, force=force)
     elif name.endswith((".json", ".json.gz")):

@@ -34,6 +34,6 @@ def load_file(path: str | os.PathLike[str], *, progress: Progress | None = None)
             return read_memory_timeline(source)
         if source.is_compressed:
             raise UnsupportedFormatError("is a trace.pb inside gzip or zstandard; unpack it first", path=path)
-    from trace_format.reader import read_trace
+    from trace_format.trace_pb.reader import read_trace
 
     return read_trace(path)

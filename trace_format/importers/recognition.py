@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from trace_format.errors import UnsupportedFormatError
-from trace_format.wire import MAGIC as TRACE_PB_MAGIC
+from trace_format.trace_pb.wire import MAGIC as TRACE_PB_MAGIC
 
 BOM = b"\xef\xbb\xbf"
 _WHITE_SPACE = b" \t\r\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from trace_format.exporters.byte_rows import ByteRows
-from trace_format.wire import varint
+from trace_format.trace_pb.wire import varint
 
 Array = np.ndarray
 

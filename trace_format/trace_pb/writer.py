@@ -12,9 +12,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from trace_format import wire
 from trace_format.columns import Column, constant_column, is_constant
-from trace_format.encoding import Encoder
 from trace_format.partial_file import PartialFile
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
@@ -22,6 +20,8 @@ from trace_format.report import ImportReport
 from trace_format.spill import release
 from trace_format.tables import BY_TRACK, Table
 from trace_format.trace import Trace
+from trace_format.trace_pb import wire
+from trace_format.trace_pb.encoding import Encoder
 
 Array = np.ndarray
 

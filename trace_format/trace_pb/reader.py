@@ -14,21 +14,29 @@ import msgspec
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from trace_format import wire
-from trace_format.catalogue import Catalogue, catalogue_of
 from trace_format.columns import constant_column
-from trace_format.consistency import contradiction
-from trace_format.encoding import DTYPES, ColumnError, bits_of, constant_value, decode_column, decompress, from_bits
 from trace_format.errors import DamagedFileError, LimitExceededError, TraceFileError, UnsupportedFormatError
 from trace_format.limits import BLOCK_ROWS, Limits
-from trace_format.losses import events_lost, refer_to_kept
 from trace_format.metadata import checked
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
 from trace_format.report import ImportReport
 from trace_format.tables import BY_TRACK, TABLES, Table
 from trace_format.trace import Trace
-from trace_format.writer import MAJOR
+from trace_format.trace_pb import wire
+from trace_format.trace_pb.catalogue import Catalogue, catalogue_of
+from trace_format.trace_pb.consistency import contradiction
+from trace_format.trace_pb.encoding import (
+    DTYPES,
+    ColumnError,
+    bits_of,
+    constant_value,
+    decode_column,
+    decompress,
+    from_bits,
+)
+from trace_format.trace_pb.losses import events_lost, refer_to_kept
+from trace_format.trace_pb.writer import MAJOR
 
 Array = np.ndarray
 _LOST_ROWS = "rows in damaged or missing blocks of the file"

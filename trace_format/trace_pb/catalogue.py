@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from trace_format import wire
-from trace_format.encoding import ColumnError, decode_column
 from trace_format.limits import BLOCK_ROWS
 from trace_format.proto import trace_pb2 as pb
 from trace_format.tables import BY_TRACK
+from trace_format.trace_pb import wire
+from trace_format.trace_pb.encoding import ColumnError, decode_column
 
 Array = np.ndarray
 
