@@ -15,7 +15,7 @@ from trace_format.columns import Meaning, constant_column, is_constant
 from trace_format.pool import Pool
 from trace_format.report import ImportReport
 from trace_format.spill import Spill, Stored, release
-from trace_format.tables import BY_TRACK, TABLES, TRACK_KINDS, Table
+from trace_format.tables import BY_TRACK, TABLES, TEXT_SUFFIX, TRACK_KINDS, Extra, Table
 from trace_format.trace import Trace
 
 Array = np.ndarray
@@ -134,6 +134,19 @@ class TableBuilder:
                 yield part if part.ndim else constant_column(part, rows, spec.dtype)
 
 
+def _carried_as(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which a file can hold numbers of this one. Raises ValueError where there is none."""
+    if dtype.kind == "b":
+        return dtype
+    if dtype.kind == "u":
+        return np.dtype("<u8") if dtype.itemsize > 4 else np.dtype("<u4")
+    if dtype.kind == "i":
+        return np.dtype("<i8")
+    if dtype.kind == "f":
+        return np.dtype("<f8")
+    raise ValueError(f"a column of {dtype} cannot be carried")
+
+
 def _used(chunks: _Chunks) -> dict[str, None]:
     return {name: None for _, chunk in chunks for name in chunk}
 
@@ -160,6 +173,7 @@ class TraceBuilder:
         self._file = Spill()
         self._in_memory_bytes, self._most_in_memory_bytes = 0, _MOST_IN_MEMORY_BYTES
         self._scratch: list[TableBuilder] = []
+        self._extra: dict[str, list[tuple[int, dict[str, Array]]]] = {}
         self._tables = {name: TableBuilder(kind, self._grown) for name, kind in TABLES.items()}
 
     def __getitem__(self, table: str) -> TableBuilder:
@@ -179,6 +193,23 @@ class TraceBuilder:
         }  # fmt: skip
         strings = {column: self.string(value) for column, value in text.items() if value}
         return self["tracks"].append(1, kind=TRACK_KINDS.index(kind), parent=parent, **strings, **numbers)
+
+    def carry(self, name: str, columns: Mapping[str, Any], *, rows: int) -> None:
+        """Append rows to a table that is carried along without being understood (`trace.extra`).
+
+        `columns`: numbers `(rows,)`, or texts as a list of str; where both came under one name, the later table keeps
+        both. What a part leaves out is 0 or "" in its rows. Raises ValueError for the name of a known table.
+        """
+        if name in TABLES:
+            raise ValueError(f"{name!r} is a table of the schema")
+        part: dict[str, Array] = {}
+        for column, given in columns.items():
+            if isinstance(given, list):
+                part[column + TEXT_SUFFIX] = np.array(self.pool.strings.ids(given), "<u4")
+            else:
+                values = np.asarray(given)
+                part[column] = values.astype(_carried_as(values.dtype), copy=False)
+        self._extra.setdefault(name, []).append((rows, part))
 
     def scratch(self, kind: type[Table]) -> TableBuilder:
         """A table that helps to build the trace and is no part of it; its rows too wait in the file."""
@@ -227,7 +258,20 @@ class TraceBuilder:
                     rows = columns[name][column]
                     columns[name][column] = np.where(rows >= 0, moved[spec.references][rows], -1)
             tables[name] = kind(columns[name], self.pool, rows=self._tables[name].rows)
+        tables |= {name: self._carried(parts) for name, parts in self._extra.items()}
         return Trace.of(self.pool, tables, metadata={**self.metadata, **(metadata or {})}, report=self.report)
+
+    def _carried(self, parts: list[tuple[int, dict[str, Array]]]) -> Table:
+        dtypes: dict[str, np.dtype[Any]] = {}
+        for _, part in parts:
+            for name, values in part.items():
+                dtypes[name] = np.promote_types(dtypes.get(name, values.dtype), values.dtype)
+        columns = {
+            name: np.concatenate([part[name] if name in part else np.zeros(rows, dtype) for rows, part in parts])
+            for name, dtype in dtypes.items()
+        }
+        columns = {name: values.astype(_carried_as(values.dtype), copy=False) for name, values in columns.items()}
+        return Extra(columns, self.pool, rows=sum(rows for rows, _ in parts))
 
     def _grown(self, size_bytes: int) -> None:
         self._in_memory_bytes += size_bytes

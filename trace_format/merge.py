@@ -11,7 +11,7 @@ import numpy as np
 from trace_format.builder import TraceBuilder
 from trace_format.columns import Meaning, is_constant
 from trace_format.errors import NeuronProfileError
-from trace_format.tables import TABLES, Table
+from trace_format.tables import TABLES, TEXT_SUFFIX, Table
 from trace_format.trace import Trace
 
 _CLOCK = "unix"  # the only one that processes share
@@ -62,7 +62,7 @@ def append_trace(builder: TraceBuilder, trace: Trace, instead: Mapping[str, Mapp
     """Append every table of `trace` to `builder` with all ids translated, and add its report.
 
     `instead[table][column]` are values to put in place of the trace's own: a column, or one value for all rows.
-    What the builder has no place for (tables and columns of a later version) is counted as left out.
+    What the builder has no place for (columns of a later version) is counted.
     """
     report = builder.report
     report.source_events += trace.report.source_events
@@ -77,7 +77,7 @@ def append_trace(builder: TraceBuilder, trace: Trace, instead: Mapping[str, Mapp
         for unknown in table.stored().keys() - kind.COLUMNS.keys():
             report.repaired[f"column {name}.{unknown} of a later version left out"] += len(table)
     for name, extra in trace.extra.items():
-        report.lose(f"row of table {name!r} of a later version", len(extra))
+        builder.carry(name, translation.carried(extra), rows=len(extra))
 
 
 class _Translation:
@@ -93,6 +93,13 @@ class _Translation:
             Meaning.ARGS: np.array(target.arg_sets.ids(pool.arg_sets.values), np.int64),
         }
         self._first_row = {name: builder[name].rows for name in TABLES}
+
+    def carried(self, table: Table) -> dict[str, Any]:
+        """The columns of a table without a schema, as `TraceBuilder.carry` takes them."""
+        return {
+            name.removesuffix(TEXT_SUFFIX): table.text(name) if table.column(name) else values
+            for name, values in table.stored().items()
+        }
 
     def column(self, table: Table, name: str) -> Any:
         """A column of the trace as the builder takes it: one value where it is one value repeated."""

@@ -73,6 +73,11 @@ class Table:
             if name not in self._data and name not in self.COLUMNS:
                 self._data[name] = _frozen(given, given.dtype)
 
+    @classmethod
+    def column(cls, name: str) -> Column | None:
+        """What the column of this name holds; None where the schema does not say."""
+        return cls.COLUMNS.get(name)
+
     def __len__(self) -> int:
         return self._rows
 
@@ -121,8 +126,8 @@ class Table:
 
     def text(self, name: str) -> list[str]:
         """A string or choice column as Python strings, one for each row."""
-        column, values = self.COLUMNS[name], getattr(self, name)
-        if column.meaning is Meaning.CHOICE:
+        column, values = self.column(name), getattr(self, name)
+        if column is not None and column.meaning is Meaning.CHOICE:
             return [column.choices[v] for v in values.tolist()]
         strings = self.pool.strings
         return [strings[v] for v in values.tolist()]
@@ -142,7 +147,7 @@ class Table:
         import pandas as pd
 
         values = getattr(self, name)
-        column = self.COLUMNS.get(name)
+        column = self.column(name)
         if column is None:
             return values
         if column.meaning is Meaning.CHOICE:
@@ -230,6 +235,11 @@ class Slices(Table):
     sequence_number: Annotated[Array, c.integer()]  # autograd's, joins forward and backward
     python_id: Annotated[Array, c.integer()]
     python_parent_id: Annotated[Array, c.integer()]
+    # What device traces say beyond that. -1: unknown.
+    ts_ps: Annotated[Array, c.integer(dtype="<i4")]  # picoseconds of the start beyond ts_ns, 0 to 999
+    dur_ps: Annotated[Array, c.integer(dtype="<i4")]  # picoseconds of the duration beyond dur_ns, 0 to 999
+    wait_ns: Annotated[Array, c.integer()]  # how long the instruction waited before it began
+    pc: Annotated[Array, c.integer()]  # place of the instruction in its engine's program, in instructions
 
     def _derive(self) -> None:
         found = nest(self.track, self.ts_ns, self.dur_ns)
@@ -356,6 +366,23 @@ class Tensors(Table):
     dtype: Annotated[Array, c.string()]
     bytes: Annotated[Array, c.integer()]
 
+
+class Extra(Table):
+    """A table that is carried along without being understood: its columns are those its source has.
+
+    Columns hold numbers; one whose name ends in `TEXT_SUFFIX` holds string ids, and `to_pandas` shows it without that.
+    """
+
+    @classmethod
+    def column(cls, name: str) -> Column | None:
+        return c.string() if name.endswith(TEXT_SUFFIX) else None
+
+    def to_pandas(self) -> pd.DataFrame:
+        frame = super().to_pandas()
+        return frame.rename(columns={name: name.removesuffix(TEXT_SUFFIX) for name in frame.columns})
+
+
+TEXT_SUFFIX = "@text"
 
 TABLES: dict[str, type[Table]] = {
     t.NAME: t

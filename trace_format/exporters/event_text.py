@@ -24,7 +24,8 @@ SCOPE_LETTERS = ("t", "p", "g")
 INTEGERS = (
     ("external_id", "External id"), ("correlation", "correlation"), ("record_function_id", "Record function id"),
     ("sequence_number", "Sequence number"), ("python_id", "Python id"), ("python_parent_id", "Python parent id"),
-    ("bytes", "bytes"), ("event_index", "Ev Idx"),
+    ("bytes", "bytes"), ("event_index", "Ev Idx"), ("ts_ps", "ts picoseconds"), ("dur_ps", "dur picoseconds"),
+    ("wait_ns", "wait ns"), ("pc", "program counter"),
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from trace_format.trace_events.arguments import (
     FRAME_SEPARATOR,
     INSTANT_ARGUMENTS,
     INTEGER_COLUMNS,
-    SLICE_ARGUMENTS,
+    OWN_SLICE_ARGUMENTS,
     ArgumentSplitter,
 )
 from trace_format.trace_events.section import EVENT_TABLES, VERSION, digest, dumps, encode_table
@@ -77,7 +77,7 @@ def _categories(table: Slices | Instants, trace: Trace) -> dict[str, list[int]]:
 
 def _odd_rows(table: Slices | Instants) -> dict[str, Any]:
     """The rows whose event would not be read back as they are, whole."""
-    keys = SLICE_ARGUMENTS if isinstance(table, Slices) else INSTANT_ARGUMENTS
+    keys = OWN_SLICE_ARGUMENTS if isinstance(table, Slices) else INSTANT_ARGUMENTS
     odd = ~_unchanged_sets(table, keys)[table.args]
     odd |= ~_plain_strings(table.pool)[table.name] | ~_plain_strings(table.pool)[table.source_category]
     for name in set(INTEGER_COLUMNS.values()) & table.COLUMNS.keys():

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 from pathlib import Path
 
 from trace_format.errors import UnsupportedFormatError
+from trace_format.importers.format import Format
+from trace_format.importers.neuron_formats import neuron_format
 from trace_format.trace_pb.wire import MAGIC as TRACE_PB_MAGIC
 
 BOM = b"\xef\xbb\xbf"
 _WHITE_SPACE = b" \t\r\n"
-
-
-class Format(Enum):
-    """The formats that are read here."""
-
-    TRACE_PB = "trace.pb"
-    TRACE_EVENT_JSON = "trace-event JSON"
-    TORCH_TRACE = "structured compile log (TORCH_TRACE)"
-    MEMORY_TIMELINE = "torch memory timeline"
 
 
 _BINARY = (
@@ -30,15 +22,12 @@ _BINARY = (
     (b"\x80\x03", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
     (b"\x80\x04", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
     (b"\x80\x05", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
-    (b"PAR1", "a Parquet file", "name the trace it was made from"),
     (b"ARROW1", "an Arrow file", "name the trace it was made from"),
     (b"\x7fELF", "a program (ELF)", "name a trace file"),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 )  # fmt: skip
 _USTAR_AT = 257
-_NEFF_HEADER_BYTES = 1024  # a gzipped tar archive follows
-_NTFF_VERSIONS, _NTFF_HEADER_BYTES = (4, 5, 6), 0x80  # version, length of the protobuf (8 bytes); the protobuf follows
 # A file cut out of the middle of a list of events: it begins inside one, and others follow.
 _EVENT_CUT_OPEN = re.compile(rb'"[^"]*"\s*:.{0,65536}?\}\s*,\s*\{\s*"', re.DOTALL)
 # torch.profiler's raw memory timeline: [[time, action, bytes, category], ...]
@@ -59,6 +48,9 @@ def recognise(head: bytes, path: Path) -> Format:
     text = head.removeprefix(BOM).lstrip(_WHITE_SPACE)
     if _MEMORY_TIMELINE.match(text):
         return Format.MEMORY_TIMELINE
+    of_neuron = neuron_format(head, text)
+    if of_neuron is not None:
+        return of_neuron
     if text[:1] in (b"{", b"[") or _EVENT_CUT_OPEN.match(text):
         return Format.TRACE_EVENT_JSON
     if _LOG_ENTRY.search(head):
@@ -71,12 +63,8 @@ def _foreign(head: bytes, text: bytes) -> tuple[str, str]:
     for magic, what, advice in _BINARY:
         if head.startswith(magic):
             return what, advice
-    if _is_ntff(head):
-        return "an NTFF (Neuron device trace), which this version does not read", "name a trace.pb or trace-event JSON"
     if head[_USTAR_AT : _USTAR_AT + 5] == b"ustar":
         return "a tar archive", "unpack it and name the trace inside"
-    if head[_NEFF_HEADER_BYTES : _NEFF_HEADER_BYTES + 2] == b"\x1f\x8b":
-        return "a NEFF (Neuron executable), which holds no trace", "name the trace of a run"
     if head[:1] == b"\x0a" and not _is_text(head):
         if re.search(rb"/host:|/device:|XLA|Task Environment", head[:8192]):
             return "an XPlane protobuf (TensorFlow, JAX)", "open it in XProf, or export it as trace.json.gz"
@@ -88,11 +76,6 @@ def _foreign(head: bytes, text: bytes) -> tuple[str, str]:
     if _is_text(head):
         return "text, but no JSON", "name a trace.pb or trace-event JSON file"
     return "of no known format", "name a trace.pb or trace-event JSON file"
-
-
-def _is_ntff(head: bytes) -> bool:
-    first_field = head[_NTFF_HEADER_BYTES : _NTFF_HEADER_BYTES + 1]
-    return head[0] in _NTFF_VERSIONS and head[6:9] == bytes(3) and first_field == b"\x0a"
 
 
 def _is_text(head: bytes) -> bool:

@@ -15,7 +15,7 @@ from trace_format.pool import Pool
 Array = np.ndarray
 
 # Kineto's argument -> the column that holds it.
-INTEGER_COLUMNS: Mapping[str, str] = {
+_KINETO_COLUMNS: Mapping[str, str] = {
     "External id": "external_id",
     "correlation": "correlation",
     "Ev Idx": "event_index",
@@ -26,10 +26,19 @@ INTEGER_COLUMNS: Mapping[str, str] = {
     "Python parent id": "python_parent_id",
     "bytes": "bytes",
 }
+# Further ones that only our own exports have.
+_OWN_COLUMNS: Mapping[str, str] = {
+    "ts picoseconds": "ts_ps",
+    "dur picoseconds": "dur_ps",
+    "wait ns": "wait_ns",
+    "program counter": "pc",
+}
+INTEGER_COLUMNS: Mapping[str, str] = {**_KINETO_COLUMNS, **_OWN_COLUMNS}
 FLOPS_ARGUMENT = "flops"
 STACK_ARGUMENT = "Call stack"
 FRAME_SEPARATOR = ";"  # between the frames of a call stack, innermost first (torch/csrc/profiler/util.cpp)
-SLICE_ARGUMENTS = (*INTEGER_COLUMNS, FLOPS_ARGUMENT, STACK_ARGUMENT)
+SLICE_ARGUMENTS = (*_KINETO_COLUMNS, FLOPS_ARGUMENT, STACK_ARGUMENT)
+OWN_SLICE_ARGUMENTS = (*SLICE_ARGUMENTS, *_OWN_COLUMNS)
 INSTANT_ARGUMENTS = ("Ev Idx", "Profiler Event Index")
 
 _PADDING = bytes(24)  # words of 8 bytes may be read past the end of the text

@@ -16,7 +16,7 @@ import numpy as np
 
 from trace_format.columns import Column, Meaning, is_constant
 from trace_format.pool import Pool
-from trace_format.tables import TABLES, Table
+from trace_format.tables import TABLES, Extra, Table
 
 Array = np.ndarray
 
@@ -44,7 +44,7 @@ def encode_table(table: Table) -> dict[str, Any]:
     """A table as JSON values: `{"rows": n, "columns": {name: value or [value, ...]}}`, texts in lists beside."""
     columns: dict[str, Any] = {}
     for name, values in table.stored().items():
-        spec = table.COLUMNS.get(name)
+        spec = table.column(name)
         if len(table) == 0 or (spec is not None and _is_unknown(values, spec)):
             continue
         columns[name] = _encode_column(values, spec, table.pool)
@@ -56,12 +56,12 @@ def decode_table(data: Mapping[str, Any], name: str, pool: Pool) -> Table:
 
     Raises KeyError, TypeError or ValueError for anything else.
     """
-    kind = TABLES.get(name, Table)
+    kind = TABLES.get(name, Extra)
     rows = int(data["rows"])
     columns = {
-        column: _decode_column(given, kind.COLUMNS.get(column), rows, pool) for column, given in data["columns"].items()
+        column: _decode_column(given, kind.column(column), rows, pool) for column, given in data["columns"].items()
     }
-    if not columns and rows:
+    if not columns and rows and kind is not Extra:
         first = next(iter(kind.COLUMNS))
         columns[first] = kind.COLUMNS[first].filled(rows)
     return kind(columns, pool)

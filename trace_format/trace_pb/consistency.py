@@ -31,7 +31,7 @@ def _reference(name: str, table: Table, tables: Mapping[str, Table], pool: Pool)
         Meaning.STRING: len(pool.strings), Meaning.STACK: len(pool.stacks), Meaning.ARGS: len(pool.arg_sets),
     }  # fmt: skip
     for column, values in table.stored().items():
-        spec = table.COLUMNS.get(column)
+        spec = table.column(column)
         if spec is None or not len(values):
             continue
         size = sizes.get(spec.meaning)

@@ -21,7 +21,7 @@ from trace_format.metadata import checked
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
 from trace_format.report import ImportReport
-from trace_format.tables import BY_TRACK, TABLES, Table
+from trace_format.tables import BY_TRACK, TABLES, Extra, Table
 from trace_format.trace import Trace
 from trace_format.trace_pb import wire
 from trace_format.trace_pb.catalogue import Catalogue, catalogue_of
@@ -134,7 +134,7 @@ class TraceReader:
         in it; tables that are not kept by track are read whole. Where not every row of the table is returned,
         `ids` of the result says which are. Raises ValueError for a column the table does not store.
         """
-        kind = TABLES.get(name, Table)
+        kind = TABLES.get(name, Extra)
         for column in columns or ():
             if name in TABLES and (column not in kind.COLUMNS or kind.COLUMNS[column].derived):
                 raise ValueError(f"table {name!r} stores no column {column!r}")
@@ -273,14 +273,14 @@ class TraceReader:
 
     def _decode(self, name: str, blocks: Array, wanted: set[str] | None, budget: _Budget) -> Table:
         """The wanted columns of these blocks; damaged blocks are left out."""
-        kind = TABLES.get(name, Table)
+        kind = TABLES.get(name, Extra)
         intact, found = self._survey(blocks, wanted)
         rows = self._catalogue.rows[intact]
         total = int(rows.sum())
         data: dict[str, Array] = {}
         varying: dict[str, Array] = {}
         for column, survey in found.items():
-            spec = kind.COLUMNS.get(column)
+            spec = kind.column(column)
             if spec is not None and (spec.dtype != survey.dtype or spec.derived):
                 raise self._damaged(f"column {name}.{column} is stored as {survey.dtype}")
             fill = np.asarray([0 if spec is None else spec.unknown]).astype(survey.dtype)

@@ -2,159 +2,105 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any
-
-import msgspec
-import numpy as np
 
 from trace_format.builder import TraceBuilder
 from trace_format.errors import DamagedFileError
 from trace_format.importers.clocks import is_unix
 from trace_format.importers.source import Source
-from trace_format.importers.torch_trace.compiles import Compile, compiles_table
 from trace_format.importers.torch_trace.entries import Entry, entries
-from trace_format.importers.trace_event_json.decode import batch_of, decode_event, usual_event
-from trace_format.importers.trace_event_json.repair import mended
+from trace_format.importers.torch_trace.rank_log import RankLog
+from trace_format.limits import LATEST_NS
+from trace_format.merge import append_trace
 from trace_format.trace import Trace
-from trace_format.trace_events import NO_DURATION, EventBatch, TraceEventAssembler
 
-_EVENT, _METRICS, _START, _STRING = "chromium_event", "compilation_metrics", "dynamo_start", "str"
-# Keys that say what an entry is about; its one other key says what kind of entry it is.
-_ABOUT = (
-    "rank", "frame_id", "frame_compile_id", "attempt", "compiled_autograd_id", "has_payload", "timestamp",
-    "pathname", "lineno", "thread", "process",
-)  # fmt: skip
+_EVENT = "chromium_event"
 _QUARTER_HOUR_NS = 900 * 10**9  # every time zone is a multiple of it away from UTC
-_LOG_TID = "compile log"
+_HOUR_NS = 3600 * 10**9
 
 
-class _Log:
-    """What the entries seen so far have said."""
+class _Zone:
+    """From the headers' time, which is local and has no year, to the clock of the events."""
 
     def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-        self.others: list[tuple[int, str, bytes]] = []  # local time, name, arguments
-        self.strings: dict[Any, str] = {}
-        self.compiles: list[Compile] = []
-        self.triggers: dict[str, str] = {}
-        self.rank: int | None = None
-        self.zone_ns: int | None = None  # from the header's time (local, without a year) to unix time
-        self.payload_bytes = 0
+        self.ns: int | None = None
+        self._unix = False
+
+    def note(self, entry: Entry, ts_ns: int) -> None:
+        """Learn from an event. New Year, 29 February and daylight saving time change the zone within a log."""
+        if abs(ts_ns) > LATEST_NS or (self._unix and not is_unix(ts_ns)):
+            return
+        told = round((ts_ns - entry.since_new_year_ns) / _QUARTER_HOUR_NS) * _QUARTER_HOUR_NS
+        if self.ns is None or self._unix != is_unix(ts_ns) or abs(told - self.ns) >= _HOUR_NS:
+            self.ns, self._unix = told, is_unix(ts_ns)
 
 
 def read_torch_trace(source: Source) -> Trace:
     """The trace in a structured log (`TORCH_TRACE`), whose report counts every entry of it.
 
     Compile phases (chromium events) become slices; metrics become rows of `compiles`; every other entry is an instant
-    that carries its metadata, but not its payload (graphs, generated code). Raises DamagedFileError where no entry
-    could be read.
+    that carries its metadata, but not its payload (graphs, generated code). Entries of several ranks in one file are
+    told apart. Raises DamagedFileError where there is no entry.
     """
-    builder = TraceBuilder()
-    assembler = TraceEventAssembler(builder)
-    log, report = _Log(), builder.report
+    logs: dict[int | None, RankLog] = {}
+    zone, repaired = _Zone(), Counter[str]()
     for entry in entries(source.pieces()):
         if entry is None:
-            report.repaired["line that belongs to no entry: not read"] += 1
-        elif entry.said is None:
-            report.source_events += 1
-            report.left_out["entry that is no valid JSON"] += 1
+            repaired["line that belongs to no entry: not read"] += 1
+            continue
+        log = _log_of(logs, entry)
+        if entry.said is None:
+            log.lose("entry that is no valid JSON")
         elif _EVENT in entry.said:
-            _take_event(entry, log, builder)
+            ts_ns = log.take_event(entry)
+            if ts_ns is not None:
+                zone.note(entry, ts_ns)
         else:
-            _take(entry, entry.said, log, builder)
-    if not report.source_events and not log.events and not log.others:
+            log.take(entry, entry.said, zone.ns)
+    if not logs:
         raise DamagedFileError(f"holds no whole entry: {source.damage or 'it ends too early'}", path=source.path)
     if source.damage:
-        report.repaired[source.damage] += 1
-    if log.events:
-        assembler.add(batch_of(log.events))
-    if log.others:
-        assembler.add(_instants(log))
-    assembler.finish(rank=-1 if log.rank is None else log.rank)
-    trace = builder.finish()
-    tables = trace.tables() | {"compiles": compiles_table(trace, log.compiles)}
+        repaired[source.damage] += 1
+    traces = [log.finish(zone.ns) for log in logs.values()]
+    trace = traces[0] if len(traces) == 1 else _joined(traces)
+    trace.report.repaired.update(repaired)
+    return Trace.of(trace.pool, trace.tables(), metadata=_metadata(source, trace, logs), report=trace.report)
+
+
+def _log_of(logs: dict[int | None, RankLog], entry: Entry) -> RankLog:
+    """The log that an entry belongs to. One process does not name its rank before it knows it."""
+    rank = (entry.said or {}).get("rank")
+    if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < 2**31:
+        rank = next(iter(logs)) if len(logs) == 1 else None
+    elif list(logs) == [None]:
+        logs[rank] = logs.pop(None)
+        logs[rank].rank = rank
+    if rank not in logs:
+        logs[rank] = RankLog(rank)
+    return logs[rank]
+
+
+def _joined(traces: list[Trace]) -> Trace:
+    builder = TraceBuilder()
+    for trace in traces:
+        append_trace(builder, trace, {})
+    return builder.finish()
+
+
+def _metadata(source: Source, trace: Trace, logs: dict[int | None, RankLog]) -> dict[str, Any]:
     first = trace.time_range_ns[0] if trace.time_range_ns else 0
-    described = {
+    described: dict[str, Any] = {
         "format": "torch-structured-log",
         "path": source.path.name,
         "producer": "torch.compile (TORCH_TRACE)",
         "clock": "unix" if is_unix(first) else "unknown",
-        "payload_bytes_left_out": log.payload_bytes,
+        "payload_bytes_left_out": sum(log.payload_bytes for log in logs.values()),
     }
+    ranks = [rank for rank in logs if rank is not None]
+    if len(ranks) > 1:
+        described["ranks"] = ranks
     metadata: dict[str, Any] = {"sources": [described]}
-    if log.rank is not None:
-        metadata["rank"] = log.rank
-    return Trace.of(trace.pool, tables, metadata=metadata, report=report)
-
-
-def _take_event(entry: Entry, log: _Log, builder: TraceBuilder) -> None:
-    try:
-        event = decode_event(entry.payload)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        value = mended(entry.payload)
-        if value is None or not isinstance(value[0], dict) or "ph" not in value[0]:
-            builder.report.source_events += 1
-            builder.report.left_out["chromium event whose payload is no valid JSON"] += 1
-            return
-        event = usual_event(value[0], None)
-        for cause in value[1]:
-            builder.report.repaired[cause] += 1
-    _note_rank(entry, log)
-    log.events.append(event)
-    if log.zone_ns is None:
-        ts_ns = int(batch_of([event]).ts_ns[0])
-        log.zone_ns = round((ts_ns - entry.since_new_year_ns) / _QUARTER_HOUR_NS) * _QUARTER_HOUR_NS
-
-
-def _take(entry: Entry, said: dict[str, Any], log: _Log, builder: TraceBuilder) -> None:
-    kind = next((key for key in said if key not in _ABOUT), "entry")
-    _note_rank(entry, log)
-    value = said.get(kind)
-    if kind == _STRING and isinstance(value, list) and len(value) == 2:
-        log.strings[value[1]] = str(value[0])
-    elif kind == _START and isinstance(value, Mapping):
-        log.triggers[_compile_id(said)] = _innermost(value.get("stack"), log.strings)
-    elif kind == _METRICS and isinstance(value, Mapping):
-        log.compiles.append(Compile.of(value, _compile_id(said), log.triggers.get(_compile_id(said), "")))
-    log.payload_bytes += len(entry.payload)
-    name = kind
-    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
-        name = f"{kind} {value['name']}"
-    log.others.append((entry.since_new_year_ns, name, json.dumps(said).encode("ascii")))
-
-
-def _note_rank(entry: Entry, log: _Log) -> None:
-    rank = (entry.said or {}).get("rank")
-    if log.rank is None and isinstance(rank, int) and 0 <= rank < 2**31:
-        log.rank = rank
-
-
-def _compile_id(said: Mapping[str, Any]) -> str:
-    """The id torch prints for a compile: frame and how often it was compiled before."""
-    return f"{said.get('frame_id')}/{said.get('frame_compile_id')}"
-
-
-def _innermost(stack: Any, strings: Mapping[Any, str]) -> str:
-    """The user's frame that made torch compile, as file:line name; "" where the entry has none."""
-    frame = stack[-1] if isinstance(stack, list) and stack else None
-    if not isinstance(frame, Mapping):
-        return ""
-    file = frame.get("filename")
-    return f"{strings.get(file, file)}:{frame.get('line')} {frame.get('name')}"
-
-
-def _instants(log: _Log) -> EventBatch:
-    count = len(log.others)
-    shift = log.zone_ns or 0
-    return EventBatch(
-        ph=["i"] * count,
-        name=[name for _, name, _ in log.others],
-        cat=["torch_trace"] * count,
-        ts_ns=np.array([when + shift for when, _, _ in log.others], np.int64),
-        dur_ns=np.full(count, NO_DURATION, np.int64),
-        pid=[0] * count,
-        tid=[_LOG_TID] * count,
-        args=[args for _, _, args in log.others],
-    )
+    if len(logs) == 1 and ranks:
+        metadata["rank"] = ranks[0]
+    return metadata

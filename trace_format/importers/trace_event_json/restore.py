@@ -18,7 +18,7 @@ from trace_format.report import ImportReport
 from trace_format.tables import CATEGORIES, TABLES, Table
 from trace_format.trace import Trace
 from trace_format.trace_events import EventBatch
-from trace_format.trace_events.arguments import INSTANT_ARGUMENTS, ArgumentSplitter
+from trace_format.trace_events.arguments import INSTANT_ARGUMENTS, OWN_SLICE_ARGUMENTS, ArgumentSplitter
 from trace_format.trace_events.batch import Key
 from trace_format.trace_events.section import EVENT_TABLES, VERSION, decode_table, digest
 from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, Naming
@@ -86,7 +86,7 @@ class Restorer:
         }  # fmt: skip
 
     def _arguments_of(self, view: BatchView) -> dict[str, Array]:
-        said = self._arguments.split(view.pick(view.batch.args))
+        said = self._arguments.split(view.pick(view.batch.args), OWN_SLICE_ARGUMENTS)
         return {"args": said.args, **said.columns}
 
     @property
