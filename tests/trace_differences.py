@@ -44,7 +44,7 @@ def _table_differences(name: str, a: Table, b: Table) -> list[str]:
 
 def _comparable(table: Table, column: str, seen: dict[Any, int]) -> np.ndarray:
     """The column's numbers; for interned values, numbers that are equal where the values are: their place in `seen`."""
-    values, spec, pool = np.asarray(getattr(table, column)), table.COLUMNS.get(column), table.pool
+    values, spec, pool = np.asarray(getattr(table, column)), table.column(column), table.pool
     decode: dict[Meaning, Callable[[int], Any]] = {
         Meaning.STRING: pool.strings.__getitem__,
         Meaning.STACK: pool.frames,

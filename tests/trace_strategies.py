@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trace_format import ImportReport, Table, Trace, TraceBuilder
 from trace_format.columns import Column, Meaning
 from trace_format.limits import LATEST_NS, LONGEST_NS
-from trace_format.tables import BY_TRACK, TABLES
+from trace_format.tables import BY_TRACK, TABLES, Extra
 
 TIMES = st.integers(-LATEST_NS // 2, LATEST_NS // 2)
 DURATIONS = st.one_of(st.integers(-1, 10_000), st.integers(0, LONGEST_NS))
@@ -70,7 +70,9 @@ def traces(draw: st.DrawFn, max_rows: int = 12) -> Trace:
     trace = builder.finish(metadata={"host": draw(TEXTS), "rank": 3, "sources": [{"clock": "unix"}]})
     tables: dict[str, Table] = dict(trace.tables())
     if sizes["counters"] and draw(st.booleans()):  # a table and a column that only a later version knows
-        tables["later_table"] = Table({"value": np.array([1, -5], "<i8"), "flag": np.array([True, False])}, trace.pool)
+        words = np.array(trace.pool.strings.ids([draw(TEXTS), "word"]), "<u4")
+        carried = {"value": np.array([1, -5], "<i8"), "flag": np.array([True, False]), "word@text": words}
+        tables["later_table"] = Extra(carried, trace.pool)
         counters = tables["counters"]
         grown = counters.stored() | {"error_bound": np.linspace(0, 1, len(counters))}
         tables["counters"] = type(counters)(grown, trace.pool)
