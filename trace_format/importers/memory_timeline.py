@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
-from trace_format.errors import DamagedFileError, LimitExceededError
+from trace_format.errors import LimitExceededError
 from trace_format.importers.clocks import is_unix
 from trace_format.importers.source import Source
+from trace_format.limits import LATEST_NS
+from trace_format.report import ImportReport
 from trace_format.trace import Trace
+
+Array = np.ndarray
 
 # torch/profiler/_memory_profiler.py: Action, and _CATEGORY_TO_INDEX in the order of _CATEGORY_TO_COLORS
 _PREEXISTING = 1
 _CATEGORIES = (
     "parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", "",
 )  # fmt: skip
-_LARGEST_BYTES = 1 << 30  # some 40 million rows
+_MOST_ROWS = 1 << 24  # they are put in order in memory
+_LARGEST_NUMBER = 2**62
+_LONGEST_ROW = 1 << 16  # four numbers take less than a hundred bytes
 _ROWS = msgspec.json.Decoder(list[tuple[int, int, int, int]])
-_VALUES = msgspec.json.Decoder(list[msgspec.Raw])
-_ONE = msgspec.json.Decoder(tuple[int, int, int, int])
+_ROW = re.compile(rb"\[([^\[\]]*)\]")
+_AROUND = b" \t\r\n,"
+_END = re.compile(rb"\]\s*\]\s*\Z")
 
 
 def read_memory_timeline(source: Source) -> Trace:
     """The trace in a raw memory timeline: a row of the memory table for each entry, `total_bytes` their running sum.
 
     What existed before recording began stands at the time of the first entry that has one. The file does not say
-    which device it is about. Raises DamagedFileError where the text is no JSON array.
+    which device it is about. Raises LimitExceededError for more rows than fit into memory.
     """
-    text = bytearray()
-    for piece in source.pieces():
-        text += piece
-        if len(text) > _LARGEST_BYTES:
-            raise LimitExceededError(f"is a memory timeline of more than {_LARGEST_BYTES} bytes", path=source.path)
     builder = TraceBuilder()
-    rows = _rows(bytes(text), source, builder)
+    parts: list[Array] = []
+    rows = 0
+    for part in _Rows(builder.report).read(source.pieces()):
+        parts.append(part)
+        rows += len(part)
+        if rows > _MOST_ROWS:
+            raise LimitExceededError(f"is a memory timeline of more than {_MOST_ROWS} entries", path=source.path)
     if source.damage:
         builder.report.repaired[source.damage] += 1
-    builder.report.source_events += len(rows)
-    ts, action, delta, category = np.array(rows, np.int64).reshape(-1, 4).T
+    builder.report.source_events += rows
+    ts, action, delta, category = np.concatenate([np.zeros((0, 4), np.int64), *parts]).T
     timed = ts[ts >= 0]
     began = int(timed.min()) if len(timed) else 0
     before = (ts < 0) | (action == _PREEXISTING)
@@ -48,10 +57,10 @@ def read_memory_timeline(source: Source) -> Trace:
     order = np.argsort(when, kind="stable")
     names = [builder.string(name) for name in _CATEGORIES]
     builder["memory"].append(
-        len(rows),
+        rows,
         ts_ns=when[order],
         delta_bytes=delta[order],
-        total_bytes=np.cumsum(delta[order]),
+        total_bytes=_running_sum(delta[order]),
         category=np.array(names, np.int64)[np.clip(category, 0, len(names) - 1)][order],
     )
     described = {
@@ -64,36 +73,49 @@ def read_memory_timeline(source: Source) -> Trace:
     return builder.finish(metadata={"sources": [described]})
 
 
-def _rows(text: bytes, source: Source, builder: TraceBuilder) -> list[tuple[int, int, int, int]]:
-    values = _values(text)
-    if values is None:  # cut off, most likely: up to the last entry that is whole
-        values = _values(text[: text.rfind(b"]") + 1] + b"]")
-        if values is None:
-            raise DamagedFileError("is a memory timeline that is no valid JSON", path=source.path)
-        builder.report.repaired[f"the file ends before its list of entries does (byte {len(text)})"] += 1
-    rows = []
-    for value in values:
+def _running_sum(delta: Array) -> Array:
+    """The running sum, unknown (-1) throughout where numbers are so large that it could exceed int64."""
+    if np.abs(delta.astype(np.float64)).sum() >= _LARGEST_NUMBER:
+        return np.full(len(delta), -1, np.int64)
+    return np.cumsum(delta)
+
+
+class _Rows:
+    """Reads the entries piece by piece; what cannot be read is counted in the report and costs no other entry."""
+
+    def __init__(self, report: ImportReport) -> None:
+        self._report = report
+        self._opened = self._ended = False
+
+    def read(self, pieces: Iterator[bytes]) -> Iterator[Array]:
+        """Time, action, bytes and category of the entries, `(n, 4) int64` for each piece of the text."""
+        rest, size = b"", 0
+        for piece in pieces:
+            size += len(piece)
+            text = rest + piece
+            cut = text.rfind(b"]") + 1
+            yield self._of(text[:cut])
+            rest = text[cut:]
+            if len(rest) > _LONGEST_ROW:
+                self._leave_out(_NO_ROW)
+                rest = b"["
+        if rest.strip(_AROUND + b"["):
+            self._leave_out("entry cut off by the end of the file")
+        if not self._ended:
+            self._report.repaired[f"the file ends before its list of entries does (byte {size})"] += 1
+
+    def _of(self, text: bytes) -> Array:
+        body = text.strip(_AROUND)
+        if not self._opened and body:
+            body = body.removeprefix(BOM).lstrip(_AROUND)[1:]
+            self._opened = True
+        end = _END.search(body, max(0, len(body) - _LONGEST_ROW))
+        inner = body[: end.start() + 1] if end else body
         try:
-            row = _ONE.decode(value) if isinstance(value, msgspec.Raw) else value
-        except msgspec.ValidationError:
-            row = None
-        if row is not None and all(-(2**62) < number < 2**62 for number in row):
-            rows.append(row)
-        else:
-            builder.report.source_events += 1
-            builder.report.left_out["entry that is not [time, action, bytes, category]"] += 1
-    return rows
-
-
-def _values(text: bytes) -> Sequence[tuple[int, int, int, int] | msgspec.Raw] | None:
-    """The entries; each as text where not all of them are entries; None where the text is no JSON array."""
-    try:
-        return _ROWS.decode(text)
-    except msgspec.ValidationError:
-        pass
-    except msgspec.DecodeError:
-        return None
-    try:
-        return _VALUES.decode(text)
-    except msgspec.DecodeError:
-        return None
+            rows = np.array(_ROWS.decode(b"[%b]" % inner.strip(_AROUND)), np.int64).reshape(-1, 4)
+        except (msgspec.MsgspecError, RecursionError, OverflowError, UnicodeError):
+            return self._one_by_one(body)
+        self._ended = end is not None or (self._ended and not inner)
+        good = (np.abs(rows) < _LARGEST_NUMBER).all(axis=1) & (rows[:, 0] <= LATEST_NS)
+        self._leave_out(_NO_ROW, int((~good).sum()))
+        return rows[good]
