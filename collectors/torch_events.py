@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 import threading
-import time
 import weakref
 from collections.abc import Mapping
 from typing import Any
 
+from collectors.base import Budget, Clock, Window
 from collectors.boundary import log_once
 from collectors.kineto_activities import KinetoActivities
 from collectors.saved_results import add_saved_results
@@ -22,24 +24,26 @@ NOT_UTF8 = "bytes that are not UTF-8 replaced"  # as importers call it
 
 
 class TorchEvents:
-    """Collects what torch.profiler recorded; `profile` is the torch.profiler object of the window.
+    """Collects what torch.profiler recorded: the events of the window's torch.profiler object.
 
     Read by the fast route, `trace_activities()`: one light object per event. `prof.events()` would take longer
     than the training step that is being looked at.
     """
 
     name = "torch"
+    budget = Budget(rows=sys.maxsize, seconds=math.inf)  # as many, and as long, as there are events
 
-    def __init__(self, profile: Any) -> None:
+    def __init__(self, window: Window) -> None:
+        profile = window.profile
         # the profile owns its session, so the session must not keep the profile alive
         self._profile = weakref.ref(profile) if profile is not None else None
         self._started_ns: int | None = None
         self._threads: set[int] = set()  # that started and stopped the window
         self.found = 0
 
-    def start(self) -> None:
+    def start(self, clock: Clock) -> None:
         """Note when and in which thread: torch records by itself."""
-        self._started_ns = time.time_ns()
+        self._started_ns = clock()
         self._threads = {threading.get_ident()}
 
     def stop(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collectors import DEFAULT_COLLECTORS
+from collectors import DEFAULT_COLLECTORS, known_collectors
 from neuron_profile.modes import ProfileMode
 from trace_format.errors import NeuronProfileError
 
@@ -194,6 +194,6 @@ def _collectors(names: str | Iterable[str]) -> tuple[str, ...]:
         chosen = () if isinstance(names, str) else tuple(dict.fromkeys(names))  # each once: twice is twice the events
     except TypeError:
         chosen = ("",)
-    if isinstance(names, str) or not set(chosen) <= set(DEFAULT_COLLECTORS):
-        raise ConfigError(f"collectors: {names!r} is neither 'default' nor a list of {', '.join(DEFAULT_COLLECTORS)}")
+    if isinstance(names, str) or not (set(chosen) <= set(DEFAULT_COLLECTORS) or set(chosen) <= set(known_collectors())):
+        raise ConfigError(f"collectors: {names!r} is neither 'default' nor a list of {', '.join(known_collectors())}")
     return chosen

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from collectors import Collector, make_collector
+import numpy as np
+
+from collectors import Clock, Collector, Refining, Window, make_collector
 from collectors.boundary import Boundary, log_once
+from collectors.deadline import call_within
 from neuron_profile._version import __version__
 from neuron_profile.recording import Recording
 from neuron_profile.session_directory import session_directory, why_unusable
 from trace_format import Trace, TraceBuilder, write_trace
 from trace_format.garbage import collection_paused
+from trace_format.merge import append_trace
 
 if TYPE_CHECKING:
     from neuron_profile.config import NeuronConfig
 
 FILE_NAME = "trace.pb"
+TORCH = "torch"  # whose events the others refer to: it fills the trace itself
+T = TypeVar("T")
 
 
 class Session:
@@ -31,36 +40,40 @@ class Session:
     (see `collectors.boundary`).
     """
 
-    def __init__(self, config: NeuronConfig, profile: Any, recording: Recording | None) -> None:
+    def __init__(
+        self, config: NeuronConfig, profile: Any, recording: Recording | None, *, clock: Clock = time.time_ns
+    ) -> None:
         """`profile`: the torch.profiler object of this window; None, with `recording` None, where there is none."""
         self._config = config
+        self._clock = clock
         self._recording = recording
         self._boundary = Boundary()
         self._collectors: list[Collector] = []
         self._output = config.profile_output_dir.absolute()  # the program may change its directory meanwhile
-        self._prepared_ns = time.time_ns()
+        self._prepared_ns = clock()
         self._started_ns: int | None = None  # None: the window was over when we came
         self._stopped_ns: int | None = None
         problem = why_unusable(self._output)
         if problem:
             log_once(f"no trace will be written to profile_output_dir {self._output}: {problem}")
+        window = Window(profile=profile, output=self._output, neff_cache_dir=config.neff_cache_dir)
         for name in config.collectors:
             with self._boundary.around(f"collector {name!r}"):
-                self._collectors.append(make_collector(name, profile))
+                self._collectors.append(make_collector(name, window))
 
     def start(self) -> None:
         """Start the collectors; the window begins here."""
-        self._started_ns = time.time_ns()
+        self._started_ns = self._clock()
         for collector in self._collectors:
             with self._boundary.around(f"start of collector {collector.name!r}"):
-                collector.start()
+                _call(collector, collector.start, self._clock)
 
     def mark_stop(self) -> None:
         """End the window, so that nothing that torch or we do at stop is in it."""
-        self._stopped_ns = time.time_ns()
+        self._stopped_ns = self._clock()
         for collector in self._collectors:
             with self._boundary.around(f"stop of collector {collector.name!r}"):
-                collector.stop()
+                _call(collector, collector.stop)
 
     def finish(self) -> Path | None:
         """Write the trace and return where it is; None where that was not possible (the log says why)."""
@@ -70,7 +83,7 @@ class Session:
                 self._output,
                 prepared_ns=self._prepared_ns,
                 started_ns=self._started_ns or self._prepared_ns,
-                stopped_ns=self._stopped_ns or time.time_ns(),
+                stopped_ns=self._stopped_ns or self._clock(),
             ) as directory:
                 path = directory / FILE_NAME
                 write_trace(trace, path)
@@ -84,29 +97,70 @@ class Session:
         builder = TraceBuilder()
         for collector in self._collectors:
             self._collect(collector, builder, host=host, rank=-1 if rank is None else rank)
+        trace = builder.finish(metadata=self._metadata(builder.metadata, host, rank, world_size))
+        for collector in self._collectors:
+            if isinstance(collector, Refining):
+                with self._boundary.around(f"collector {collector.name!r}"):
+                    trace = _call(collector, collector.refine, trace)
         for cause, events in self._boundary.losses.items():
-            builder.report.source_events += events
-            builder.report.left_out[cause] += events
-        return builder.finish(
-            metadata={
-                "host": host,
-                "device_model": builder.metadata.get("device_model"),
-                "pid": os.getpid(),
-                "rank": rank,
-                "world_size": world_size,
-                "created_by": f"neuron-profile {__version__}",
-                "start_ns": self._started_ns,
-                "stop_ns": self._stopped_ns,
-                "recording": self._recording.to_dict() if self._recording else None,
-                "collectors": [collector.name for collector in self._collectors],
-                "collector_losses": dict(self._boundary.losses),
-            }
-        )
+            trace.report.source_events += events
+            trace.report.left_out[cause] += events
+        metadata = {**trace.metadata, "collector_losses": dict(self._boundary.losses)}
+        return dataclasses.replace(trace, metadata=MappingProxyType(metadata))
+
+    def _metadata(self, told: dict[str, Any], host: str, rank: int | None, world_size: int | None) -> dict[str, Any]:
+        return {
+            "host": host,
+            "device_model": told.get("device_model"),
+            "pid": os.getpid(),
+            "rank": rank,
+            "world_size": world_size,
+            "created_by": f"neuron-profile {__version__}",
+            "start_ns": self._started_ns,
+            "stop_ns": self._stopped_ns,
+            "recording": self._recording.to_dict() if self._recording else None,
+            "collectors": [collector.name for collector in self._collectors],
+        }
 
     def _collect(self, collector: Collector, builder: TraceBuilder, *, host: str, rank: int) -> None:
         boundary = self._boundary.around(f"collector {collector.name!r}", events=lambda: collector.found)
         with boundary, builder.all_or_nothing():
-            collector.collect(builder, host=host, rank=rank)
+            if collector.name == TORCH:
+                collector.collect(builder, host=host, rank=rank)
+                return
+            own = TraceBuilder(most_rows=collector.budget.rows)
+            _call(collector, collector.collect, own, host=host, rank=rank)
+            _append(builder, own.finish(), host=host, rank=rank)
+
+
+def _call(collector: Collector, method: Callable[..., T], *args: Any, **keywords: Any) -> T:
+    """What the collector's method returns. Raises what it raises, and DeadlineError where it takes too long."""
+    if collector.name == TORCH:  # has its own thread to mind, and is waited for
+        return method(*args, **keywords)
+    return call_within(collector.budget.seconds, method, *args, **keywords)
+
+
+def _append(builder: TraceBuilder, trace: Trace, *, host: str, rank: int) -> None:
+    """Add what a collector brought; its tracks of this process go under the process's track."""
+    tracks, pid = trace.tracks, os.getpid()
+    mine = (tracks.parent < 0) & (tracks.pid == pid)
+    process = _process_track(builder, host=host, rank=rank) if mine.any() else -1
+    first = builder["tracks"].rows
+    parent = np.where(mine, process, np.where(tracks.parent < 0, -1, tracks.parent + first))
+    append_trace(builder, trace, {"tracks": {"parent": parent}})
+    told = dict(trace.metadata)
+    builder.metadata.setdefault("sources", []).extend(told.pop("sources", []))
+    for key, value in told.items():
+        builder.metadata.setdefault(key, value)
+
+
+def _process_track(builder: TraceBuilder, *, host: str, rank: int) -> int:
+    """The track of this process, made where torch has made none."""
+    tracks = builder.collected(builder["tracks"])
+    found = np.flatnonzero((tracks.parent < 0) & (tracks.pid == os.getpid()) & (tracks.kind == 0))
+    if len(found):
+        return int(found[0])
+    return builder.track("python", host=host, rank=rank, pid=os.getpid())
 
 
 def _place_in_job() -> tuple[int | None, int | None]:

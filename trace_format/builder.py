@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from trace_format.columns import Meaning, constant_column, is_constant
+from trace_format.errors import NeuronProfileError
 from trace_format.pool import Pool
 from trace_format.report import ImportReport
 from trace_format.spill import Spill, Stored, release
@@ -29,10 +30,14 @@ _ROWS_AT_A_TIME = 1 << 20
 _Chunks = list[tuple[int, dict[str, Array | Stored]]]
 
 
-class TableBuilder:
-    """Collects rows of one table, chunk by chunk. `grown` is told how many bytes each chunk takes."""
+class TooManyRowsError(NeuronProfileError):
+    """A builder was given more rows than it takes."""
 
-    def __init__(self, kind: type[Table], grown: Callable[[int], None]) -> None:
+
+class TableBuilder:
+    """Collects rows of one table, chunk by chunk. `grown` is told the rows and the bytes of each chunk."""
+
+    def __init__(self, kind: type[Table], grown: Callable[[int, int], None]) -> None:
         self.kind = kind
         self.rows = 0
         self._grown = grown
@@ -63,7 +68,7 @@ class TableBuilder:
         first, self.rows = self.rows, self.rows + rows
         if rows:
             self._chunks.append((rows, chunk))
-            self._grown(size)
+            self._grown(rows, size)
         return first
 
     def cut(self, rows: int) -> None:
@@ -166,7 +171,9 @@ class TraceBuilder:
     `builder["slices"].append` returned; `finish` translates them. The same holds for every table by track.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, most_rows: int = sys.maxsize) -> None:
+        """`most_rows`: how many rows it takes in all; one more raises TooManyRowsError."""
+        self._room = most_rows
         self.pool = Pool()
         self.report = ImportReport()
         self.metadata: dict[str, Any] = {}
@@ -273,7 +280,10 @@ class TraceBuilder:
         columns = {name: values.astype(_carried_as(values.dtype), copy=False) for name, values in columns.items()}
         return Extra(columns, self.pool, rows=sum(rows for rows, _ in parts))
 
-    def _grown(self, size_bytes: int) -> None:
+    def _grown(self, rows: int, size_bytes: int) -> None:
+        self._room -= rows
+        if self._room < 0:
+            raise TooManyRowsError("brought more rows than it may")
         self._in_memory_bytes += size_bytes
         if self._in_memory_bytes > self._most_in_memory_bytes:
             self._spill()

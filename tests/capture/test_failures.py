@@ -13,7 +13,7 @@ import pytest
 from torch.profiler import ProfilerActivity, profile
 
 import neuron_profile.session
-from collectors import make_collector
+from collectors import Budget, Clock, Window, make_collector
 from collectors.boundary import Boundary
 from collectors.kineto_activities import KinetoActivities
 from collectors.torch_events import ENDED_BY_ANOTHER
@@ -29,9 +29,10 @@ class Failing:
 
     def __init__(self, name: str, where: str) -> None:
         self.name, self._where = name, where
+        self.budget = Budget()
         self.found = 0
 
-    def start(self) -> None:
+    def start(self, clock: Clock) -> None:
         self._fail("start")
 
     def stop(self) -> None:
@@ -52,9 +53,9 @@ class Failing:
 def use(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """Have sessions run a collector that fails at `where` before torch's."""
 
-    def make(name: str, prof: Any) -> Any:
+    def make(name: str, window: Window) -> Any:
         if name != "failing":
-            return make_collector(name, prof)
+            return make_collector(name, window)
         if where == "construction":
             raise RuntimeError("out of order")
         return Failing(name, where)
