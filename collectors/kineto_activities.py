@@ -39,7 +39,6 @@ _OTHER_FLOW_KIND = "ac2g"
 _COLLECTIVE_OP = "record_param_comms"
 _NO_THREAD = -(2**63)
 _NO_CONTROL = dict.fromkeys(range(32), "\ufffd")
-_UNFINISHED = '"finished": false'  # torch says so (collection.cpp) and lets it last until stop
 
 
 class KinetoActivities:
@@ -93,8 +92,6 @@ class KinetoActivities:
         names = self._texts(of.name, activities, list)
         shared = self._texts(of.metadata_json, activities, share)
         args = [b"{%b}" % text.encode() for text in shared.texts]
-        durations = self._durations(activities)
-        durations[np.isin(shared.row, [i for i, text in enumerate(shared.texts) if _UNFINISHED in text])] = NO_DURATION
         threads = self._threads(activities)
         self._host_threads.update(threads)
         correlation = self._numbers(of.correlation_id, activities)
@@ -103,7 +100,7 @@ class KinetoActivities:
             columns["flops"] = flops_column(names, args, shared.row)
         return EventBatch(
             ph="X" * count, name=names, cat=[kind] * count,
-            ts_ns=self._numbers(of.timestamp, activities), dur_ns=durations,
+            ts_ns=self._numbers(of.timestamp, activities), dur_ns=self._durations(activities),
             pid=[self._pid] * count, tid=threads, args=args, args_row=shared.row, columns=columns,
         )  # fmt: skip
 

@@ -38,11 +38,6 @@ def device_properties(device: str | None) -> list[dict[str, Any]]:
         return []
 
 
-def device_model(devices: list[dict[str, Any]]) -> str | None:
-    """The name that these devices have; of different ones, each name once. None where none has a name."""
-    return ", ".join(dict.fromkeys(str(device["name"]) for device in devices if "name" in device)) or None
-
-
 def _described(properties: Any) -> dict[str, Any]:
     values = {key: getattr(properties, name, None) for name, key in _KEYS.items()}
     return {key: value for key, value in values.items() if isinstance(value, str | int)}

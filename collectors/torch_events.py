@@ -14,8 +14,9 @@ from collectors.base import Budget, Clock, Window
 from collectors.boundary import log_once
 from collectors.kineto_activities import KinetoActivities
 from collectors.saved_results import add_saved_results
-from collectors.torch_devices import device_model, device_properties
+from collectors.torch_devices import device_properties
 from trace_format import TraceBuilder
+from trace_format.metadata import device_model
 from trace_format.trace_events import TraceEventAssembler
 
 ENDED_BY_ANOTHER = "another profiler ended this window: torch.profiler lost what it had recorded until then"

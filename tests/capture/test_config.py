@@ -13,6 +13,7 @@ import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile
 
+from collectors import DEFAULT_COLLECTORS
 from neuron_profile import NeuronConfig, NeuronProfileError, ProfileMode, hook
 
 
@@ -28,7 +29,7 @@ def test_defaults_are_those_of_the_documentation():
     assert config.profile_output_dir == Path("./profile_output")
     assert config.neff_cache_dir is None
     assert config.precache_node_info is True
-    assert (config.device_model, config.record, config.collectors) == ("auto", "auto", ("torch",))
+    assert (config.device_model, config.record, config.collectors) == ("auto", "auto", DEFAULT_COLLECTORS)
     assert config.trace_path is None
 
 

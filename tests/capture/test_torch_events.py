@@ -83,7 +83,7 @@ def test_what_had_not_ended_when_the_window_did_is_unfinished():
     assert ends.pop("open") == -1
     assert min(ends.values()) > 0
     assert trace.report.kept == trace.report.source_events
-    assert trace.report.repaired == {"no duration: shown as unfinished": 1}
+    assert trace.report.repaired == {"still running when the profiler stopped: shown as unfinished": 1}
 
 
 def test_every_event_torch_handed_over_is_counted(tmp_path: Path):
