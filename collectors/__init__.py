@@ -12,6 +12,7 @@ ENTRY_POINTS = "neuron_profile.collectors"
 # Name -> module and class; made of a Window when a window begins. The first puts its events where the others refer to.
 _BUILT_IN = {
     "torch": ("collectors.torch_events", "TorchEvents"),
+    "collectives": ("collectors.flight_recorder", "FlightRecorder"),
     "memory": ("collectors.memory_holders", "MemoryHolders"),
     "host": ("collectors.host_load", "HostLoad"),
 }

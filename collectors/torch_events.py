@@ -18,6 +18,7 @@ from collectors.torch_devices import device_properties
 from trace_format import TraceBuilder
 from trace_format.metadata import device_model
 from trace_format.trace_events import TraceEventAssembler
+from trace_format.trace_events.c10d import group_size
 
 ENDED_BY_ANOTHER = "another profiler ended this window: torch.profiler lost what it had recorded until then"
 ENDED_ELSEWHERE = "stopped in another thread than started: torch.profiler hands nothing over there"
@@ -66,11 +67,12 @@ class TorchEvents:
             log_once(f"the trace lacks events: {cause}")
         if results is None:
             return
+        told = _told(getattr(profile, "_trace_metadata", {}))
         if hasattr(results, "trace_activities"):
-            self._add_activities(builder, profile, results, host=host, rank=rank)
+            ranks = group_size(told.get("distributedInfo"))
+            self._add_activities(builder, profile, results, host=host, rank=rank, ranks=ranks)
         else:
             add_saved_results(builder, results, with_flops=profile.with_flops, host=host, rank=rank)
-        told = _told(getattr(profile, "_trace_metadata", {}))
         devices = device_properties(profile.use_device)
         if devices:
             told["deviceProperties"] = devices
@@ -96,7 +98,9 @@ class TorchEvents:
         began = getattr(results, "trace_start_ns", None)
         return began is None or 0 < began() <= self._started_ns
 
-    def _add_activities(self, builder: TraceBuilder, profile: Any, results: Any, *, host: str, rank: int) -> None:
+    def _add_activities(
+        self, builder: TraceBuilder, profile: Any, results: Any, *, host: str, rank: int, ranks: int | None
+    ) -> None:
         import torch
 
         found = results.trace_activities()
@@ -110,7 +114,7 @@ class TorchEvents:
         builder.report.source_events -= len(names)  # ours, not torch's
         if activities.mended:
             builder.report.repaired[NOT_UTF8] += activities.mended
-        assembler.finish(rank=rank, host=host)
+        assembler.finish(rank=rank, ranks=ranks, host=host)
 
 
 def _told(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 import torch
 from event_comparison import DERIVED, described, flows
 
+from collectors import Window
 from collectors.torch_devices import device_model
 from collectors.torch_events import TorchEvents
 from trace_format import Trace, TraceBuilder
@@ -127,7 +128,7 @@ def live(found: list[Activity], device: str | None = "cuda") -> Trace:
     results = SimpleNamespace(trace_activities=lambda: found)
     prof = Profile(SimpleNamespace(kineto_results=results), device)
     builder = TraceBuilder()
-    TorchEvents(prof).collect(builder, host="", rank=-1)
+    TorchEvents(Window(profile=prof)).collect(builder, host="", rank=-1)
     return builder.finish()
 
 

@@ -13,6 +13,7 @@ import torch
 from event_comparison import DERIVED, described, flows
 from torch.profiler import ProfilerActivity, profile
 
+from collectors import Window
 from collectors.torch_events import TorchEvents
 from trace_format import Trace, TraceBuilder
 from trace_format.importers import load_file
@@ -36,7 +37,7 @@ def workload() -> None:
 
 def live(prof: Any) -> Trace:
     builder = TraceBuilder()
-    TorchEvents(prof).collect(builder, host="here", rank=-1)
+    TorchEvents(Window(profile=prof)).collect(builder, host="here", rank=-1)
     return builder.finish()
 
 
@@ -104,7 +105,7 @@ def test_the_way_by_the_saved_file_gives_the_same(tmp_path: Path):
     old_profiler = SimpleNamespace(kineto_results=old_results, trace_id=prof.get_trace_id())
     old = SimpleNamespace(profiler=old_profiler, with_flops=True, use_device=None)
     builder = TraceBuilder()
-    collector = TorchEvents(prof)
+    collector = TorchEvents(Window(profile=prof))
     collector._profile = lambda: old
     collector.collect(builder, host="here", rank=2)
     found, expected = builder.finish(), live(prof)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trace_event_files import load_text
 
+from trace_format.errors import NeuronProfileError
 from trace_format.importers.trace_event_json import events as reading
 
 START_US = 7_300_000_000  # far from zero, so that events at zero are seen to be wrong
+NESTED = '[{"name":1},{"name":2},'
 EVENT = '{"ph":"X","name":"NAME","pid":1,"tid":TID,"ts":TS,"dur":DUR,"args":{"k":ARG}}'
 
 
@@ -27,12 +31,19 @@ class Fault:
     damage: Callable[[str], bytes]
     keeps: str = "all"  # all | start | nothing
     counted: bool = True  # whether the report must say something
+    read: bool = True  # whether an event is left that can be read, if only to be left out
 
 
-def swap(old: str, new: str | bytes) -> Callable[[str], bytes]:
+def swap(*pairs: str | bytes) -> Callable[[str], bytes]:
+    """Each first text replaced by the one after it."""
+    given = [one if isinstance(one, bytes) else one.encode() for one in pairs]
+
     def damage(text: str) -> bytes:
-        assert old in text
-        return text.encode().replace(old.encode(), new if isinstance(new, bytes) else new.encode(), 1)
+        out = text.encode()
+        for old, new in zip(given[::2], given[1::2], strict=True):
+            assert old in out
+            out = out.replace(old, new, 1)
+        return out
 
     return damage
 
@@ -47,6 +58,10 @@ def field(name: str, value: str | None) -> Callable[[str], bytes]:
         return text.replace(place, "" if value is None else f'"{name}":{value},', 1).encode()
 
     return damage
+
+
+def instead(text: str) -> Callable[[str], bytes]:
+    return lambda _: text.encode()
 
 
 FAULTS = [
@@ -71,11 +86,34 @@ FAULTS = [
     Fault("zero", lambda text: field("ts", "0")(field("dur", "0")(text).decode()), keeps="nothing"),
     Fault("unknown phase", field("ph", '"?"'), keeps="nothing"),
     Fault("no phase", field("ph", None), keeps="nothing"),
-    Fault("missing quote", swap('"tid":', 'tid":'), keeps="nothing"),
-    Fault("quote in a name", swap('"name":"', '"name":"say "no" '), keeps="nothing"),
+    Fault("missing quote", swap('"tid":', 'tid":'), keeps="nothing", read=False),
+    Fault("quote in a name", swap('"name":"', '"name":"say "no" '), keeps="nothing", read=False),
+    Fault("nested too deeply", swap('"k":', f'"n":{"[" * 3000}{"]" * 3000},"k":'), keeps="nothing", read=False),
+    Fault(
+        "events nested too deeply", swap('"k":', f'"n":{NESTED * 3000}0{"]" * 3000},"k":'), keeps="nothing", read=False
+    ),
+    Fault("null", instead("null"), keeps="nothing", read=False),
+    Fault("a number", instead("-1.5e3"), keeps="nothing", read=False),
+    Fault("text", instead('"}, {"'), keeps="nothing", read=False),
+    Fault("an array", instead('[1,{"name":"x"},{"name":"y"}]'), keeps="nothing", read=False),
+    Fault("deep array", instead("[" * 3000 + "]" * 3000), keeps="nothing", read=False),
+    Fault("empty object", instead("{}"), keeps="nothing"),
+    Fault(
+        "still running", swap('"ph":"X",', '"ph":"X","cat":"cpu_op",', '"k":', '"finished": false,"k":'), keeps="start"
+    ),
+    Fault("large number", swap('"k":', '"n":1e999999,"k":'), counted=False),
+    Fault("large number and NaN", swap('"k":', '"n":1e999999,"m":NaN,"k":')),
+    Fault("large number as process", field("pid", "1e99999"), counted=False),
+    Fault("large number as time", field("ts", "1e999999"), keeps="nothing"),
+    Fault("NaN as time", field("ts", "NaN"), keeps="nothing"),
+    Fault("text that is no time", field("ts", '"soon"'), keeps="nothing"),
+    Fault("phase of two letters", field("ph", '"XX"'), keeps="nothing"),
+    Fault("phase of another script", field("ph", '"\u0416"'), keeps="nothing"),
+    Fault("arguments that are no object", lambda text: swap('"args":{', '"args":[{')(text)[:-1] + b"]}", counted=False),
     Fault("end without a begin", field("ph", '"E"'), keeps="nothing"),
     Fault("begin without an end", field("ph", '"B"'), keeps="start"),
 ]
+BROKEN_STRINGS = [fault for fault in FAULTS if fault.name in ("missing quote", "quote in a name")]
 
 
 @dataclass(frozen=True)
@@ -99,6 +137,8 @@ def files(draw: st.DrawFn) -> list[Event]:
         for key, value in values.items():
             text = text.replace(key, value, 1)
         fault = draw(st.none() | st.sampled_from(FAULTS))
+        if out and out[-1].fault in BROKEN_STRINGS and fault and not fault.damage(text).startswith(b'{"'):
+            fault = None  # where broken strings end is seen from the event behind them
         out.append(Event(f"op{i}", start_us, dur_us, fault.damage(text) if fault else text.encode(), fault))
     return out
 
@@ -123,19 +163,29 @@ def found(trace: Any) -> dict[str, tuple[int, int]]:
     return {name: (ts, dur) for name, ts, dur in rows}
 
 
+def written(events: list[Event], layout: str) -> bytes:
+    """The events as a file."""
+    texts = [event.text for event in events]
+    if layout == "lines":
+        return b"".join(text + b"\n" for text in texts)
+    if layout == "lines far apart":
+        return b"\r\n\r\n".join(texts)
+    body = b",".join(texts)
+    return b"[%b]" % body if layout == "array" else b'{"traceEvents":[%b],"displayTimeUnit":"ms"}' % body
+
+
+LAYOUTS = st.sampled_from(["object", "array", "lines", "lines far apart"])
 untouched = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@given(events=files(), chunk=st.sampled_from([100, 700, 8 << 20]), is_array=st.booleans())
+@given(events=files(), chunk=st.sampled_from([100, 700, 8 << 20]), layout=LAYOUTS)
 @untouched
-def test_each_event_is_kept_or_counted_by_cause(
-    events: list[Event], chunk: int, is_array: bool, tmp_path: Path
-) -> None:
-    body = b",".join(event.text for event in events)
-    text = b"[%b]" % body if is_array else b'{"traceEvents":[%b],"displayTimeUnit":"ms"}' % body
-    if not any(b'"ph"' in event.text for event in events):
+def test_each_event_is_kept_or_counted_by_cause(events: list[Event], chunk: int, layout: str, tmp_path: Path) -> None:
+    if not any(b'"ph"' in event.text for event in events if event.fault is None or event.fault.read):
         return  # a file without a single event is refused, which other tests are about
-    trace = load(tmp_path, text, chunk)
+    if layout != "object" and (events[0].fault is not None):
+        layout = "object"  # what a file is, is told from its first event
+    trace = load(tmp_path, written(events, layout), chunk)
     assert trace.report.source_events == len(events)
     faults = [event.fault for event in events if event.fault]
     far = any(name in found(trace) for name in (e.name for e in events if not e.fault or e.fault.keeps != "nothing"))
@@ -176,7 +226,7 @@ def test_a_file_cut_anywhere_gives_every_event_before_the_cut(
     whole = [event for event in events if text.index(event.text) + len(event.text) <= cut]
     assert found(trace) == expected(whole)
     assert trace.report.source_events - len(whole) in (0, 1)
-    assert trace.report.clean == (cut >= len(text) - 1)
+    assert trace.report.clean == (cut == len(text))
 
 
 @given(
@@ -194,3 +244,42 @@ def test_two_documents_in_one_file_lose_nothing(
     names = {p + e.name for p, events in (("a", first), ("b", second)) for e in events if e.fault is None}
     assert found(trace).keys() == names
     assert trace.report.to_dict()["left_out"] == {}
+
+
+@given(events=files(), packing=st.sampled_from(["gzip", "zstandard"]), rest=st.binary(min_size=1, max_size=40))
+@untouched
+def test_what_stands_behind_compressed_data_is_told_in_bytes(
+    events: list[Event], packing: str, rest: bytes, tmp_path: Path
+) -> None:
+    rest = b"x" + rest
+    events = [event for event in events if event.fault is None]
+    if not events:
+        return
+    text = written(events, "lines")
+    data = gzip.compress(text) if packing == "gzip" else zstandard.ZstdCompressor().compress(text)
+    trace = load(tmp_path, data + rest, 8 << 20)
+    assert found(trace) == expected(events)
+    cause = f"{len(rest)} bytes after the end of the {packing} stream: not read"
+    assert trace.report.to_dict()["repaired"] == {cause: 1}
+    assert load(tmp_path, data + bytes(len(rest)), 8 << 20).report.clean  # zeros are padding
+
+
+@given(events=files(), packing=st.sampled_from(["gzip", "zstandard"]), where=st.floats(0, 1), flip=st.booleans())
+@untouched
+def test_compressed_data_that_is_cut_or_damaged_says_so(
+    events: list[Event], packing: str, where: float, flip: bool, tmp_path: Path
+) -> None:
+    events = [event for event in events if event.fault is None]
+    if not events:
+        return
+    text = written(events, "lines")
+    data = gzip.compress(text) if packing == "gzip" else zstandard.ZstdCompressor(write_checksum=True).compress(text)
+    at = 12 + int(where * (len(data) - 13))  # behind the header, of which the times and flags are nothing to us
+    damaged = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] if flip else data[:at]
+    try:
+        trace = load(tmp_path, damaged, 8 << 20)
+    except NeuronProfileError as error:
+        assert "\n" not in str(error)
+    else:
+        assert any(packing in cause for cause in trace.report.repaired)
+        assert flip or found(trace).items() <= expected(events).items()

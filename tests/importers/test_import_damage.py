@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from trace_event_files import complete, event, load_events, load_text
 
 from trace_format.errors import DamagedFileError
+from trace_format.exporters import export_file
 from trace_format.importers import load_file
 from trace_format.importers.trace_event_json import events as reading
 
@@ -268,3 +269,135 @@ def test_a_counter_value_beyond_any_number_costs_that_value(tmp_path: Path) -> N
     assert np.isnan(trace.counters.value).all()
     assert trace.report.kept == 2
     assert sum(trace.report.repaired.values()) == 1
+
+
+@pytest.mark.parametrize("entry", ["null", "true", "-1.5e3", '"text, {"', "[]", "[1,2]", '[{"name":1},{"name":2}]'])
+@pytest.mark.parametrize("place", ["{0},{1},{2}", "{1},{0},{2}", "{0},{2},{1}", "{0} , {1},{1},{2}"])
+@pytest.mark.parametrize("around", ['{{"traceEvents":[{}]}}', "[{}]"])
+def test_an_entry_that_is_no_object_costs_no_event(entry: str, place: str, around: str, tmp_path: Path) -> None:
+    trace = load_text(tmp_path, around.format(place.format(BEFORE, entry, AFTER)))
+    assert trace.slices.text("name") == ["before", "after"]
+    assert trace.report.to_dict()["left_out"] == {"entry that is no object": place.count("{1}")}
+
+
+def test_events_written_as_a_list_among_the_events_are_read(tmp_path: Path) -> None:
+    trace = load_text(tmp_path, around(f"[{AFTER},5,{AFTER}]"))
+    assert trace.slices.text("name") == ["before", "after", "after", "after"]
+    assert trace.report.to_dict()["left_out"] == {"entry that is no object": 1}
+
+
+def test_a_broken_event_at_the_end_of_a_whole_file_is_not_called_cut_off(tmp_path: Path) -> None:
+    trace = load_text(tmp_path, '{"traceEvents":[' + BEFORE + ',{"ph":"X",name":"odd","ts":5}],"displayTimeUnit":"ms"}')
+    assert trace.report.to_dict()["left_out"] == {"event that is no valid JSON": 1}
+    assert trace.metadata["source_metadata"] == {"displayTimeUnit": "ms"}
+
+
+@pytest.mark.parametrize("depth", [3000, 100_000])
+def test_an_event_nested_too_deeply_costs_itself(depth: int, tmp_path: Path) -> None:
+    inner = '[{"name":1},{"name":2},' * depth + "0" + "]" * depth
+    deep = '{"ph":"X","name":"deep","pid":1,"tid":1,"ts":5,"dur":1,"args":{"x":' + inner + "}}"
+    trace = load_text(tmp_path, around(deep))
+    assert trace.slices.text("name") == ["before", "after"]
+    assert trace.report.to_dict()["left_out"] == {"event nested too deeply to be read": 1}
+    with pytest.raises(DamagedFileError, match="no event that can be read: event nested too deeply"):
+        load_text(tmp_path, "[" + deep + "]")
+
+
+def test_an_event_of_megabytes_is_whole(tmp_path: Path) -> None:
+    long = complete("long", 5, 1, args={"x": [{"name": i} for i in range(200_000)]})
+    trace = load_text(tmp_path, around(json.dumps(long) + f",{AFTER}" * 20_000))
+    assert trace.slices.text("name")[:2] == ["before", "long"]
+    assert trace.report.to_dict() == {"source_events": 20_003, "kept": 20_003, "left_out": {}, "repaired": {}}
+
+
+def test_what_is_missing_at_the_end_of_the_object_is_said(tmp_path: Path) -> None:
+    whole = '{"traceEvents":[' + BEFORE + '],"displayTimeUnit":"ms"}'
+    for cut in range(len('],"displayTimeUnit":"ms"}') - 1):
+        assert not load_text(tmp_path, whole[: len(whole) - 1 - cut]).report.clean
+    assert load_text(tmp_path, whole).report.clean
+
+
+def test_a_value_beside_the_events_that_cannot_be_read_is_counted(tmp_path: Path) -> None:
+    deep = "[" * 500 + "]" * 500
+    trace = load_text(tmp_path, '{"traceEvents":[' + BEFORE + '],"a":{1:2},"b":' + deep + ',"c":1}')
+    assert trace.metadata["source_metadata"] == {"c": 1}
+    assert trace.report.to_dict()["repaired"] == {"value beside the events that cannot be read: left out": 2}
+
+
+@pytest.mark.parametrize("base", ['"\u00b2"', '"--5"', "[1]", "1e400", '"' + "9" * 5000 + '"', "1e30"])
+def test_a_base_time_that_is_none_is_said(base: str, tmp_path: Path) -> None:
+    trace = load_text(tmp_path, '{"traceEvents":[' + AFTER + '],"baseTimeNanoseconds":' + base + "}")
+    assert trace.slices.ts_ns.tolist() == [9000]
+    assert trace.report.to_dict()["repaired"] == {"baseTimeNanoseconds that no time can have: not used": 1}
+
+
+@pytest.mark.parametrize("base", ["1735632360000000123", '"1735632360000000123"', "1735632360000000123.0"])
+def test_a_base_time_is_exact_however_it_is_written(base: str, tmp_path: Path) -> None:
+    trace = load_text(tmp_path, '{"traceEvents":[' + AFTER + '],"baseTimeNanoseconds":' + base + "}")
+    assert trace.slices.ts_ns.tolist() == [1735632360000009123]
+    assert trace.report.clean
+
+
+def test_numbers_beyond_all_bounds_cost_no_more_than_their_event(tmp_path: Path) -> None:
+    event_of = '{{"ph":"X","name":"odd","pid":{},"tid":1,"ts":{},"dur":{},"args":{{"n":NaN}}}}'
+    huge = "1e999999"
+    odd = [event_of.format(*given) for given in ((huge, "5", "1"), ("1", huge, "1"), ("1", "5", huge))]
+    trace = load_text(tmp_path, around(",".join(odd)))
+    assert sorted(trace.slices.text("name")) == ["after", "before", "odd", "odd"]
+    assert sorted(trace.slices.dur_ns.tolist()) == [-1, 1000, 1000, 1000]
+    assert trace.report.to_dict()["left_out"] == {"time out of range": 1}
+
+
+def test_phases_that_are_no_single_letter_are_not_taken_for_others(tmp_path: Path) -> None:
+    events = [{**complete("a", 1, 1), "ph": ph} for ph in ("", "XX", "\u0416", "\x00", "?")]
+    report = load_events(tmp_path, [*events, complete("b", 1, 1)]).report.to_dict()
+    assert report["kept"] == 1
+    assert report["left_out"] == {
+        "event without a phase": 1, "event whose phase is no single letter": 3, "event of unknown phase '?'": 1,
+    }  # fmt: skip
+
+
+def test_a_pair_of_more_than_11_days_is_unfinished(tmp_path: Path) -> None:
+    trace = load_events(tmp_path, [event("B", "a", 0), event("E", "a", 4e15)])
+    assert trace.slices.dur_ns.tolist() == [-1]
+    assert trace.report.to_dict()["repaired"] == {"duration of more than 11 days: shown as unfinished": 1}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"data": {"cpuProfile": {"nodes": [], "samples": [10**25]}, "timeDeltas": [1]}},
+        {"data": {"startTime": 10**18}},
+        {"data": {"cpuProfile": {"samples": [1, 2]}, "timeDeltas": [2**53, 2**53], "startTime": 5}},
+        {"sf": 5, "x": "\ud800"},
+    ],
+)
+def test_a_sample_of_absurd_numbers_costs_no_more_than_itself(args: dict[str, object], tmp_path: Path) -> None:
+    trace = load_events(tmp_path, [complete("a", 1, 1), event("P", "p", 2, args=args)])
+    assert trace.slices.text("name") == ["a"]
+    assert trace.report.kept == 2
+
+
+def test_files_written_one_behind_the_other_may_each_have_a_byte_order_mark(tmp_path: Path) -> None:
+    one = b"\xef\xbb\xbf" + around(AFTER)
+    trace = load_text(tmp_path, one + b"\n" + one)
+    assert trace.report.to_dict()["left_out"] == {}
+    assert trace.report.to_dict()["repaired"] == {f"a further document in the same file (byte {len(one) + 4})": 1}
+
+
+@pytest.mark.parametrize("data", [b"\x1f\x8b" + b"\xff" * 300, gzip.compress(b"[]")[:8]])
+def test_a_gzip_file_of_which_nothing_is_left_is_not_called_empty(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "t.json.gz"
+    path.write_bytes(data)
+    with pytest.raises(DamagedFileError, match="holds nothing that can be read: the gzip stream"):
+        load_file(path)
+
+
+def test_events_added_to_an_export_are_read(tmp_path: Path) -> None:
+    trace = load_events(tmp_path, [complete("a", 1, 1), event("C", "bytes", 2, args={"x": 1})])
+    export_file(trace, tmp_path / "out.json")
+    document = json.loads((tmp_path / "out.json").read_text())
+    document["traceEvents"].append(event("C", "bytes", 3, args={"x": 2}))
+    back = load_text(tmp_path, json.dumps(document))
+    assert back.counters.value.tolist() == [1, 2]
+    assert back.report.repaired["neuronProfile section that does not match the events: not used"] == 1

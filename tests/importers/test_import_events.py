@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
+from trace_differences import differences
 from trace_event_files import complete, event, load_events, load_text
+
+from trace_format.exporters import export_file
+from trace_format.importers import load_file
 
 
 def test_a_complete_event_becomes_a_slice_with_its_ids_in_columns(tmp_path: Path) -> None:
@@ -319,3 +324,34 @@ def test_a_trace_without_events_is_an_empty_trace(tmp_path: Path) -> None:
         trace = load_text(tmp_path, text)
         assert len(trace.slices) == 0
         assert trace.report.to_dict()["source_events"] == 0
+
+
+def test_what_was_running_when_torchs_profiler_stopped_is_unfinished(tmp_path: Path) -> None:
+    said = {"External id": 1, "finished": False}
+    events = [
+        complete("open", 1, 50, cat="user_annotation", args=said),
+        complete("nested", 2, 40, cat="cpu_op", args={"data": {"finished": False}}),
+        complete("done", 3, 30, cat="cpu_op", args={"finished": True}),
+        complete("a request", 4, 20, cat="fetch", args={"finished": False}),
+    ]
+    trace = load_events(tmp_path, events)
+    durations = dict(zip(trace.slices.text("name"), trace.slices.dur_ns.tolist(), strict=True))
+    assert durations == {"open": -1, "nested": 40_000, "done": 30_000, "a request": 20_000}
+    assert trace.report.to_dict()["repaired"] == {"still running when the profiler stopped: shown as unfinished": 1}
+    export_file(trace, tmp_path / "back.json")
+    assert not differences(load_file(tmp_path / "back.json"), trace)
+
+
+@pytest.mark.parametrize(
+    ("devices", "model"),
+    [
+        ([{"id": 0, "name": "A100"}, {"id": 1, "name": "A100"}], "A100"),
+        ([{"id": 0, "name": "A100"}, {"id": 1, "name": "H100"}], "A100, H100"),
+        ([], None),
+        ([{"id": 0}, 5, {"name": 7}, {"name": ""}], None),
+        ("A100", None),
+    ],
+)
+def test_the_model_is_that_of_the_devices_torch_describes(devices: object, model: str | None, tmp_path: Path) -> None:
+    trace = load_events(tmp_path, [complete("a", 1, 1)], deviceProperties=devices)
+    assert trace.metadata.get("device_model") == model

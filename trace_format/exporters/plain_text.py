@@ -7,6 +7,8 @@ import re
 
 import msgspec
 
+from trace_format.json_object import finite
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,7 +36,7 @@ def readable_object(args: bytes) -> str:
     if found is not None:
         return found
     try:
-        value = json.loads(args)
+        value = json.loads(args, parse_float=finite)
     except (ValueError, RecursionError):
         return "{}"
     return json.dumps(json.loads(plain(json.dumps(value, ensure_ascii=False)))) if isinstance(value, dict) else "{}"

@@ -11,8 +11,8 @@ import numpy as np
 from trace_format.builder import TraceBuilder
 from trace_format.errors import LimitExceededError
 from trace_format.importers.clocks import is_unix
+from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
-from trace_format.limits import LATEST_NS
 from trace_format.report import ImportReport
 from trace_format.trace import Trace
 
@@ -27,9 +27,12 @@ _MOST_ROWS = 1 << 24  # they are put in order in memory
 _LARGEST_NUMBER = 2**62
 _LONGEST_ROW = 1 << 16  # four numbers take less than a hundred bytes
 _ROWS = msgspec.json.Decoder(list[tuple[int, int, int, int]])
-_ROW = re.compile(rb"\[([^\[\]]*)\]")
+_ONE = msgspec.json.Decoder(tuple[int, int, int, int])
+_ROW = re.compile(rb"\[[^\[\]]*\]")
 _AROUND = b" \t\r\n,"
-_END = re.compile(rb"\]\s*\]\s*\Z")
+_END = re.compile(rb"\]\s*\]\Z")
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
+_NO_ROW = "entry that is not [time, action, bytes, category]"
 
 
 def read_memory_timeline(source: Source) -> Trace:
@@ -46,8 +49,7 @@ def read_memory_timeline(source: Source) -> Trace:
         rows += len(part)
         if rows > _MOST_ROWS:
             raise LimitExceededError(f"is a memory timeline of more than {_MOST_ROWS} entries", path=source.path)
-    if source.damage:
-        builder.report.repaired[source.damage] += 1
+    source.note_in(builder.report)
     builder.report.source_events += rows
     ts, action, delta, category = np.concatenate([np.zeros((0, 4), np.int64), *parts]).T
     timed = ts[ts >= 0]
@@ -97,10 +99,11 @@ class _Rows:
             yield self._of(text[:cut])
             rest = text[cut:]
             if len(rest) > _LONGEST_ROW:
-                self._leave_out(_NO_ROW)
-                rest = b"["
+                self._note_between(rest, inside=False)
+                rest = b""
         if rest.strip(_AROUND + b"["):
-            self._leave_out("entry cut off by the end of the file")
+            self._report.source_events += 1
+            self._report.left_out["entry cut off by the end of the file"] += 1
         if not self._ended:
             self._report.repaired[f"the file ends before its list of entries does (byte {size})"] += 1
 
@@ -113,9 +116,54 @@ class _Rows:
         inner = body[: end.start() + 1] if end else body
         try:
             rows = np.array(_ROWS.decode(b"[%b]" % inner.strip(_AROUND)), np.int64).reshape(-1, 4)
-        except (msgspec.MsgspecError, RecursionError, OverflowError, UnicodeError):
+        except (*_UNREADABLE, OverflowError):
             return self._one_by_one(body)
-        self._ended = end is not None or (self._ended and not inner)
-        good = (np.abs(rows) < _LARGEST_NUMBER).all(axis=1) & (rows[:, 0] <= LATEST_NS)
-        self._leave_out(_NO_ROW, int((~good).sum()))
+        self._ended |= end is not None
+        good = ((rows > -_LARGEST_NUMBER) & (rows < _LARGEST_NUMBER)).all(axis=1)
+        self._leave_out(int((~good).sum()))
         return rows[good]
+
+    def _one_by_one(self, text: bytes) -> Array:
+        """The entries in a text that is no list of them, each for itself."""
+        rows = []
+        at = 0
+        for found in _ROW.finditer(text):
+            self._note_between(text[at : found.start()], inside=at > 0)
+            at = found.end()
+            try:
+                row = _ONE.decode(found[0])
+            except _UNREADABLE:
+                self._leave_out()
+                continue
+            if all(-_LARGEST_NUMBER < number < _LARGEST_NUMBER for number in row):
+                rows.append(row)
+            else:
+                self._leave_out()
+        self._note_between(text[at:], inside=False)
+        return np.array(rows, np.int64).reshape(-1, 4)
+
+    def _note_between(self, text: bytes, *, inside: bool) -> None:
+        """Count what stands between two entries (`inside`), or before the first or behind the last."""
+        marks = text.translate(None, b" \t\r\n")
+        if marks.translate(None, b"[],"):
+            self._leave_out()
+        elif inside and b"," not in marks and b"[" not in marks:
+            self._repair("comma missing between entries")
+        elif marks.count(b",") > 1 or b",]" in marks:
+            self._repair("comma too many")
+        opened, closed = marks.count(b"["), marks.count(b"]")
+        self._ended |= closed > 0
+        if opened and self._ended:
+            self._repair("a further list in the same file")
+            self._ended = False
+            opened -= 1
+        if opened or closed > 1:
+            self._repair("bracket too many")
+
+    def _leave_out(self, entries: int = 1) -> None:
+        if entries:
+            self._report.source_events += entries
+            self._report.left_out[_NO_ROW] += entries
+
+    def _repair(self, cause: str) -> None:
+        self._report.repaired[cause] += 1

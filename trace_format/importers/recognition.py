@@ -24,6 +24,8 @@ _BINARY = (
     (b"\x80\x05", "a Python pickle", "pickles run code when opened and are not read; export the trace as JSON"),
     (b"ARROW1", "an Arrow file", "name the trace it was made from"),
     (b"\x7fELF", "a program (ELF)", "name a trace file"),
+    (b"\xff\xfe\0\0", "UTF-32 text", "save it as UTF-8"),
+    (b"\0\0\xfe\xff", "UTF-32 text", "save it as UTF-8"),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
 )  # fmt: skip

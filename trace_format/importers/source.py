@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import zstandard
 
-from trace_format.errors import TraceFileError, UnsupportedFormatError
+from trace_format.errors import DamagedFileError, TraceFileError, UnsupportedFormatError
+from trace_format.report import ImportReport
 
-GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_GZIP_MAGIC = (b"\x1f\x8b",)
+# a frame, or one of those that decoders skip (RFC 8878, 3.1.2)
+_ZSTD_MAGIC = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16)))
+_MAGIC_BYTES = 4
 _STEP_BYTES = 1 << 10
 _PIECE_BYTES = 1 << 20
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -25,13 +29,15 @@ Progress = Callable[[int, int], None]
 class Source:
     """A file that is read once from start to end, in pieces, decompressed if it is gzip or zstandard.
 
-    `damage` says afterwards, in plain words, what kept the file from being read to its end; "" if nothing did.
+    `damage` says afterwards, in plain words, what kept the file from being read to its end, `trailing` what stood
+    behind the compressed data and was not read; "" if nothing did.
     Raises TraceFileError on entry for a path that names no readable file.
     """
 
     def __init__(self, path: str | os.PathLike[str], progress: Progress | None = None) -> None:
         self.path = Path(path)
         self.damage = ""
+        self.trailing = ""
         self._progress = progress
         self._file: IO[bytes] | None = None
         self._total = 0
@@ -61,24 +67,54 @@ class Source:
     def is_compressed(self) -> bool:
         file = self._open()
         file.seek(0)
-        magic = file.read(4)
-        return magic[:2] == GZIP_MAGIC or magic == ZSTD_MAGIC
+        return file.read(_MAGIC_BYTES).startswith(_GZIP_MAGIC + _ZSTD_MAGIC)
 
     def head(self) -> bytes:
-        """The first bytes, at most a piece, decompressed; reading starts over afterwards."""
+        """The first bytes, about a piece at most, decompressed; reading starts over afterwards.
+
+        Raises DamagedFileError where there is something, but nothing of it can be read.
+        """
         head = next(self.pieces(), b"")
-        self.damage = ""
+        if not head and self.damage:
+            raise DamagedFileError(f"holds nothing that can be read: {self.damage}; get it anew", path=self.path)
         return head
+
+    def note_in(self, report: ImportReport) -> None:
+        """Count in a report what kept the file from being read whole; to be called when it has been read."""
+        for cause in filter(None, (self.damage, self.trailing)):
+            report.repaired[cause] += 1
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file as it lies on disk."""
+        return self._total
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """`size` bytes of the file from `offset` on, not decompressed; fewer where it ends before."""
+        file = self._open()
+        size = min(size, self._total - offset)
+        if size <= 0:
+            return b""
+        try:
+            file.seek(offset)
+            found = file.read(size)
+        except OSError as error:
+            self.damage = f"the disk failed: {error.strerror}"
+            return b""
+        if self._progress is not None:
+            self._progress(min(offset + len(found), self._total), self._total)
+        return found
 
     def pieces(self) -> Iterator[bytes]:
         """The content from its start, in pieces of about a megabyte; none for an empty file."""
+        self.damage = self.trailing = ""
         file = self._open()
         file.seek(0)
-        magic = file.read(4)
+        magic = file.read(_MAGIC_BYTES)
         file.seek(0)
-        if magic[:2] == GZIP_MAGIC:
+        if magic.startswith(_GZIP_MAGIC):
             yield from self._inflated(file)
-        elif magic == ZSTD_MAGIC:
+        elif magic.startswith(_ZSTD_MAGIC):
             yield from self._unzstd(file)
         else:
             yield from self._raw(file)
@@ -89,68 +125,103 @@ class Source:
         return self._file
 
     def _raw(self, file: IO[bytes]) -> Iterator[bytes]:
-        while piece := self._read(file):
+        while piece := self._read(file, _PIECE_BYTES):
+            self._tell(file)
             yield piece
 
-    def _read(self, file: IO[bytes]) -> bytes:
+    def _read(self, file: IO[bytes], size: int) -> bytes:
         try:
-            piece = file.read(_PIECE_BYTES)
+            return file.read(size)
         except OSError as error:
             self.damage = f"the disk failed: {error.strerror}"
             return b""
-        if self._progress is not None and piece:
+
+    def _tell(self, file: IO[bytes]) -> None:
+        if self._progress is not None:
             self._progress(min(file.tell(), self._total), self._total)
-        return piece
 
     def _inflated(self, file: IO[bytes]) -> Iterator[bytes]:
         inflater = zlib.decompressobj(_GZIP_WINDOW)
         pending = b""
-        while True:
-            pending = pending or self._read(file)
-            if not pending:
-                if not inflater.eof:
-                    self.damage = f"the gzip stream ends early (byte {self._total})"
-                return
-            if inflater.eof:  # a further member; anything else after the first is padding
-                if pending[:2] != GZIP_MAGIC:
-                    return
-                inflater = zlib.decompressobj(_GZIP_WINDOW)
+        while pending := pending or self._read(file, _PIECE_BYTES):
+            if inflater.eof:
+                pending = self._next_stream(file, pending, _GZIP_MAGIC, "gzip")
+                inflater = zlib.decompressobj(_GZIP_WINDOW) if pending else inflater
+                continue
             before = inflater.copy()
             try:
                 piece = inflater.decompress(pending, _PIECE_BYTES)
             except zlib.error:
-                self.damage = f"the gzip stream is damaged (before byte {file.tell()})"
-                yield from _up_to_the_damage(before, pending)
+                good = yield from _up_to_the_damage(before, pending)
+                self.damage = f"the gzip stream is damaged (byte {file.tell() - len(pending) + good})"
                 return
             pending = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
             if piece:
+                self._tell(file)
                 yield piece
+        self._note_early_end(inflater, "gzip")
 
     def _unzstd(self, file: IO[bytes]) -> Iterator[bytes]:
-        # a file cut off in mid-frame reads as if it ended there; the JSON then ends early, which is reported
-        reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=False)
-        while True:
+        # a step of input is at most some thirty megabytes of output: a block of 128 KB takes four bytes at least
+        reader = zstandard.ZstdDecompressor().decompressobj()
+        pending, held, held_bytes = b"", list[bytes](), 0
+        while pending := pending or self._read(file, _STEP_BYTES):
+            if reader.eof:
+                pending = self._next_stream(file, pending, _ZSTD_MAGIC, "zstandard")
+                reader = zstandard.ZstdDecompressor().decompressobj() if pending else reader
+                continue
             try:
-                piece = reader.read(_PIECE_BYTES)
+                held.append(reader.decompress(pending))
             except zstandard.ZstdError:
                 self.damage = f"the zstandard stream is damaged (before byte {file.tell()})"
-                return
-            if not piece:
-                return
-            if self._progress is not None:
-                self._progress(min(file.tell(), self._total), self._total)
-            yield piece
+                break
+            pending = reader.unused_data
+            held_bytes += len(held[-1])
+            if held_bytes >= _PIECE_BYTES:
+                self._tell(file)
+                yield b"".join(held)
+                held, held_bytes = [], 0
+        if held_bytes:
+            self._tell(file)
+            yield b"".join(held)
+        self._note_early_end(reader, "zstandard")
+
+    def _note_early_end(self, stream: Any, packing: str) -> None:
+        if not stream.eof and not self.damage:
+            self.damage = f"the {packing} stream ends early (byte {self._total})"
+
+    def _next_stream(self, file: IO[bytes], pending: bytes, magic: tuple[bytes, ...], packing: str) -> bytes:
+        """The bytes to go on with where another stream follows; b"" else, and what follows instead is noted.
+
+        Zeros are padding, as gzip(1) has it.
+        """
+        pending += self._read(file, max(_MAGIC_BYTES - len(pending), 0))
+        if pending.startswith(magic):
+            return pending
+        at = file.tell() - len(pending)
+        while pending and not pending.strip(b"\0"):
+            pending = self._read(file, _PIECE_BYTES)
+        if pending:
+            self.trailing = f"{self._total - at} bytes after the end of the {packing} stream: not read"
+        file.seek(0, os.SEEK_END)
+        return b""
 
 
-def _up_to_the_damage(inflater: Any, pending: bytes) -> Iterator[bytes]:
-    """What the compressed bytes hold before the first that cannot be inflated."""
+def _up_to_the_damage(inflater: Any, pending: bytes) -> Generator[bytes, None, int]:
+    """What the compressed bytes hold before the first that cannot be inflated. Returns how many those were."""
     for at in range(0, len(pending), _STEP_BYTES):
         before = inflater.copy()
         try:
-            yield inflater.decompress(pending[at : at + _STEP_BYTES])
+            piece = inflater.decompress(pending[at : at + _STEP_BYTES])
         except zlib.error:
             for place in range(at, at + _STEP_BYTES):
                 try:
-                    yield before.decompress(pending[place : place + 1])
+                    piece = before.decompress(pending[place : place + 1])
                 except zlib.error:
-                    return
+                    return place
+                if piece:
+                    yield piece
+        else:
+            if piece:
+                yield piece
+    return len(pending)

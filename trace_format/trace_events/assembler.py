@@ -16,10 +16,12 @@ from trace_format.tables import Slices
 from trace_format.trace_events import memory, moments
 from trace_format.trace_events.arguments import INSTANT_ARGUMENTS, Arguments, ArgumentSplitter
 from trace_format.trace_events.batch import NO_DURATION, NO_TIME, OUT_OF_RANGE, EventBatch, Key
+from trace_format.trace_events.c10d import add_c10d_collectives
 from trace_format.trace_events.collectives import CollectiveFinder
 from trace_format.trace_events.cpu_profiles import CpuProfiles
 from trace_format.trace_events.flow_events import FlowCollector
 from trace_format.trace_events.pairs import Pairs
+from trace_format.trace_events.running import RunningEvents
 from trace_format.trace_events.stack_frames import Samples, StackFrames
 from trace_format.trace_events.tracks import TrackRegistry
 from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, Naming
@@ -27,11 +29,14 @@ from trace_format.trace_events.view import SCOPE_CODES, BatchView, NamedBatch, N
 Array = np.ndarray
 
 LONGEST_EVENT_NS = 10**15  # 11.6 days; no step lasts that long, clocks that run into each other do
+_TOO_LONG = "duration of more than 11 days: shown as unfinished"
+_STILL_RUNNING = "still running when the profiler stopped: shown as unfinished"
 _FAR_FROM_ZERO_NS = 3600 * 10**9  # a trace that begins later than this does not begin at zero
 _MOST_OTHER_METADATA = 1000
 # Phases that are handled alike, by what handles them.
 _COMPLETE, _INSTANT, _FLOW, _COUNTER, _PAIR, _ASYNC, _METADATA = "X", "iIR", "stf", "C", "BE", "beSFnTp", "M"
 _OBJECT, _SAMPLE, _MARK = moments.OBJECTS, "P", moments.MARKS
+_UNKNOWN_PHASES = {0: "event without a phase", 1: "event whose phase is no single letter"}
 _BEGINS, _MOMENTS = "BbS", "nTp"
 _GROUPS = (_METADATA, _COMPLETE, _PAIR, _ASYNC, _INSTANT, _COUNTER, _FLOW, _OBJECT, _SAMPLE, _MARK)
 
@@ -61,6 +66,7 @@ class TraceEventAssembler:
         self._collectives = CollectiveFinder(builder.pool)
         self._tracks = TrackRegistry()
         self._pairs = Pairs(builder.pool)
+        self._running = RunningEvents(builder.pool)
         self._async_names: dict[tuple[Key, str, Key | None], str] = {}
         self._flows = FlowCollector(builder)
         self._at_zero: list[dict[str, Array]] = []  # slices without length at time zero, see `_settle_zero`
@@ -93,20 +99,21 @@ class TraceEventAssembler:
                     self._handlers[group](view, phases[rows])
         for phase in np.unique(phases[~handled]).tolist():
             count = int((phases[~handled] == phase).sum())
-            self._leave_out(f"event of unknown phase {chr(phase)!r}" if phase else "event without a phase", count)
+            self._leave_out(_UNKNOWN_PHASES.get(phase, f"event of unknown phase {chr(phase)!r}"), count)
 
     def finish(
         self,
         *,
         rank: int = -1,
+        ranks: int | None = None,
         host: str = "",
         frames: StackFrames | None = None,
         samples: Sequence[Any] = (),
     ) -> None:
         """Complete the builder's tables: pairs, samples, flows, collectives, tracks.
 
-        `rank` and `host` go to every track. `frames` are the stack frames events name by "sf", `samples` the decoded
-        samples that stood beside the events.
+        `rank` and `host` go to every track. `ranks`: how many a process group has, where all have as many. `frames`
+        are the stack frames events name by "sf", `samples` the decoded samples that stood beside the events.
         """
         report = self.builder.report
         self._settle_zero()
@@ -114,9 +121,12 @@ class TraceEventAssembler:
         self._samples.finish(frames or StackFrames(None, self.builder.pool), samples, self._tracks)
         paired = self._pairs.join(report.repaired, report.left_out)
         if paired is not None:
-            self._add_slices(paired)
+            endless = paired["dur_ns"] > LONGEST_EVENT_NS
+            self._repair(_TOO_LONG, int(endless.sum()))
+            self._add_slices({**paired, "dur_ns": np.where(endless, NO_DURATION, paired["dur_ns"])})
         self._flows.finish(self._tracks.line_tracks)
-        self._collectives.finish(self.builder, rank=rank)
+        described = self._collectives.finish(self.builder, rank=rank)
+        add_c10d_collectives(self.builder, rank=rank, ranks=ranks, others=described)
         self._tracks.finish(self.builder, rank=rank, host=host)
 
     def _complete(self, view: BatchView, phases: Array) -> None:
@@ -129,11 +139,15 @@ class TraceEventAssembler:
         self._repair("no duration: shown as unfinished", int((dur == NO_DURATION).sum()))
         endless = (dur > LONGEST_EVENT_NS) | (ts > OUT_OF_RANGE - np.maximum(dur, 0))
         if endless.any():
-            self._repair("duration of more than 11 days: shown as unfinished", int(endless.sum()))
+            self._repair(_TOO_LONG, int(endless.sum()))
             dur = np.where(endless, NO_DURATION, dur)
         columns = self._columns(view)
         families, category = view.families(), columns["category"]
         track = self._tracks.threads(self._lines(view), families, category)
+        running = self._running.mask(columns["args"], columns["source_category"])
+        if running.any():
+            self._repair(_STILL_RUNNING, int(running.sum()))
+            dur = np.where(running, NO_DURATION, dur)
         columns |= {"ts_ns": ts, "dur_ns": dur, "track": track}
         at_zero = (ts == 0) & (dur == 0)
         if at_zero.any():
@@ -278,7 +292,8 @@ class TraceEventAssembler:
     def _metadata(self, view: BatchView, phases: Array) -> None:
         columns = (view.pick(column) for column in (view.batch.name, view.batch.pid, view.batch.tid))
         for name, pid, tid, args in dict.fromkeys(zip(*columns, view.args(), strict=True)):
-            said = json_object(args)
+            inner = args.strip()
+            said = json_object(args if inner[:1] == b"{" or inner in (b"", b"null") else b'{"args":%s}' % args)
             what, _, rest = name.partition("_")
             place = (pid, None if what == "process" else tid)
             if what in ("process", "thread") and rest in ("name", "labels") and isinstance(said.get(rest), str):
@@ -312,11 +327,16 @@ class TraceEventAssembler:
 
 
 def _phases(batch: EventBatch) -> Array:
-    """The phase of each event as one byte; 0 where it is not one character."""
+    """The phase of each event as one byte; one of `_UNKNOWN_PHASES` where it is no printable letter or sign."""
     letters = "".join(batch.ph)
-    if len(letters) != len(batch):
-        letters = "".join(phase if len(phase) == 1 else "\0" for phase in batch.ph)
-    return np.frombuffer(letters.encode("latin-1", "replace"), np.uint8)
+    one_each = len(letters) == len(batch) and (isinstance(batch.ph, str) or "" not in batch.ph)
+    if not one_each or not letters.isascii() or not letters.isprintable():
+        letters = "".join(_phase(phase) for phase in batch.ph)
+    return np.frombuffer(letters.encode("ascii"), np.uint8)
+
+
+def _phase(phase: str) -> str:
+    return phase if len(phase) == 1 and phase.isascii() and phase.isprintable() else "\1" if phase else "\0"
 
 
 def _number(value: Any) -> float | None:

@@ -32,11 +32,17 @@ _OPS = {
 
 # c10::ScalarType names as Kineto prints them -> bytes per element
 _ELEMENT_BYTES = {
+    "unsignedchar": 1, "signedchar": 1, "shortint": 2, "longint": 8,
     "byte": 1, "char": 1, "bool": 1, "short": 2, "int": 4, "long": 8, "half": 2, "float": 4, "double": 8,
     "bfloat16": 2, "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
     "float8e5m2": 1, "float8e4m3fn": 1, "float8e5m2fnuz": 1, "float8e4m3fnuz": 1, "float8e8m0fnu": 1,
     "uint16": 2, "uint32": 4, "uint64": 8,
 }  # fmt: skip
+
+
+def element_bytes(dtype: str) -> int | None:
+    """Bytes of an element by the name of its type, as Kineto ("BFloat16") or C++ ("c10::BFloat16", "float") has it."""
+    return _ELEMENT_BYTES.get(_plain(dtype.removeprefix("c10::")))
 
 
 def _plain(text: str) -> str:
@@ -55,7 +61,7 @@ def describe(args: Mapping[str, Any]) -> dict[str, Any] | None:
     out: dict[str, Any] = {"op": op}
     if isinstance(dtype, str):
         out["dtype"] = dtype
-        size = _ELEMENT_BYTES.get(_plain(dtype))
+        size = element_bytes(dtype)
         for column, key in (("in_bytes", "In msg nelems"), ("out_bytes", "Out msg nelems")):
             count = args.get(key)
             if size and isinstance(count, int) and 0 <= count * size < 2**63:
@@ -96,8 +102,11 @@ class CollectiveFinder:
             for at in np.flatnonzero(wanted[place]).tolist():
                 self._found.append((int(rows[at]), int(columns["args"][at]), int(columns["name"][at]) == host))
 
-    def finish(self, builder: TraceBuilder, *, rank: int) -> None:
-        """Add the rows of the collectives table. `rank` is the trace's own, where a collective names none."""
+    def finish(self, builder: TraceBuilder, *, rank: int) -> bool:
+        """Add the rows of the collectives table; whether there were any.
+
+        `rank` is the trace's own, where a collective names none.
+        """
         on_device = any(not host for _, _, host in self._found)
         rows = [
             {"slice": row, "rank": rank, **(self._described[args] or {}), "source": HOST_OP if host else "kernel"}
@@ -109,6 +118,7 @@ class CollectiveFinder:
             values = [row.get(name, Collectives.COLUMNS[name].unknown) for row in rows]
             columns[name] = [builder.string(value) if isinstance(value, str) else value for value in values]
         builder["collectives"].append(len(rows), **columns)
+        return bool(rows)
 
     def _describe(self, args: int) -> dict[str, Any] | None:
         if args not in self._described:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
+from trace_format.limits import LATEST_NS
+from trace_format.trace_events.stack_frames import WITHOUT_A_TIME
 
 _NS_PER_US = 1000
 
@@ -19,8 +21,11 @@ class _CallFrame(msgspec.Struct, gc=False):
     line: int = msgspec.field(name="lineNumber", default=-1)
 
 
+_Number = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]  # what JavaScript holds exactly
+
+
 class _Node(msgspec.Struct, gc=False):
-    id: int
+    id: _Number
     frame: _CallFrame = msgspec.field(name="callFrame")
     parent: int | None = None
     children: list[int] = []
@@ -28,13 +33,13 @@ class _Node(msgspec.Struct, gc=False):
 
 class _CpuProfile(msgspec.Struct):
     nodes: list[_Node] = []
-    samples: list[int] = []
+    samples: list[_Number] = []
 
 
 class _Data(msgspec.Struct):
     profile: _CpuProfile | None = msgspec.field(name="cpuProfile", default=None)
-    deltas: list[int] = msgspec.field(name="timeDeltas", default_factory=list)
-    start_us: int | None = msgspec.field(name="startTime", default=None)
+    deltas: list[_Number] = msgspec.field(name="timeDeltas", default_factory=list)
+    start_us: _Number | None = msgspec.field(name="startTime", default=None)
 
 
 class _Arguments(msgspec.Struct):
@@ -69,7 +74,7 @@ class CpuProfiles:
         """Take in one event of the profile `key`; False where its arguments are no part of a profile."""
         try:
             data = _ARGUMENTS.decode(args).data
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):
             return False
         if data.profile is None and data.start_us is None:
             return False
@@ -104,11 +109,16 @@ class CpuProfiles:
         start_ns = profile.chunks[0][0] if profile.start_us is None else profile.start_us * _NS_PER_US
         unique, place = np.unique(np.array(nodes, np.int64), return_inverse=True)
         stacks = np.array([self._stack(profile, node) for node in unique.tolist()], np.int64)
+        between_us = np.array(deltas, np.int64)
+        # a sum beyond int64 wraps around; as a float it shows
+        good = np.abs(start_ns + np.cumsum(between_us, dtype=np.float64) * _NS_PER_US) < LATEST_NS
+        if not good.all():
+            self._builder.report.repaired[WITHOUT_A_TIME] += int((~good).sum())
         self._builder["samples"].append(
-            len(nodes),
-            ts_ns=start_ns + np.cumsum(np.array(deltas, np.int64)) * _NS_PER_US,
+            int(good.sum()),
+            ts_ns=(start_ns + np.cumsum(between_us) * _NS_PER_US)[good],
             track=profile.track,
-            stack=stacks[place],
+            stack=stacks[place][good],
         )
 
     def _stack(self, profile: _Profile, node: int) -> int:

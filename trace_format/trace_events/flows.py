@@ -9,14 +9,17 @@ from typing import Annotated
 import numpy as np
 
 from trace_format import columns as c
-from trace_format.builder import TraceBuilder, order_of_rows
+from trace_format.builder import TraceBuilder
 from trace_format.nesting import nest
-from trace_format.spill import release
+from trace_format.row_order import by_number, order_in_pieces
+from trace_format.spill import Spill, release
 from trace_format.tables import Slices, Table
 
 Array = np.ndarray
 
 START, STEP, END = range(3)
+_SAID = ("kind", "name", "args")  # what a flow is to be shown with, no part of how its events are joined
+_ROWS_AT_A_TIME = 1 << 20
 
 
 class FlowEvents(Table):
@@ -50,23 +53,27 @@ def link(
     answers and that lies on the slice whose correlation is its id says nothing the slice does not: it counts as kept.
     """
     order = np.lexsort((events.role, events.ts_ns, events.identity, events.group))
-    ordered = FlowEvents(events.take(order).stored(), events.pool)
-    release(events.stored().values())
-    events = ordered
+    as_added, stored = events, events.stored()
+    looked_at = FlowEvents({name: column for name, column in stored.items() if name not in _SAID}, events.pool)
+    events = FlowEvents(looked_at.take(order).stored(), events.pool)
+    release(stored.values())
     row, correlation = _bind(events, slices, tracks_of)
     bound = row >= 0
     cause = _cause_before(events, bound)
     linked = np.flatnonzero(cause >= 0)
     origin = cause[linked]
+    effect_added, cause_added = order[linked], order[origin]
+    args = as_added.args[effect_added]
     builder["flows"].append(
         len(linked),
         from_slice=row[origin],
         to_slice=row[linked],
-        kind=events.kind[linked],
+        kind=as_added.kind[effect_added],
         flow_id=events.flow_id[linked],
-        name=events.name[linked],
-        args=np.where(events.args[linked] > 0, events.args[linked], events.args[origin]),
+        name=as_added.name[effect_added],
+        args=np.where(args > 0, args, as_added.args[cause_added]),
     )
+    release(stored.values())
     used = np.zeros(len(row), bool)
     used[linked] = used[origin] = True
     said_by_slice = bound & (correlation == events.flow_id) & (events.flow_id >= 0)
@@ -106,28 +113,27 @@ def _bind(events: FlowEvents, slices: Slices, tracks_of: Callable[[int], list[in
     """The slice of each event and its correlation, -1 where there is none."""
     row = np.full(len(events), -1, np.int64)
     correlation = np.full(len(events), -1, np.int64)
-    order = np.argsort(slices.track, kind="stable")
-    if len(order) < 2**32:
-        order = order.astype(np.uint32)  # it stays while all else is looked up in parts
-    last_row = np.cumsum(np.bincount(slices.track))
+    order, bounds = by_number(slices.track)
+    release([slices.track])
     lines, place = np.unique(events.line, return_inverse=True)
     by_line = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place, minlength=len(lines)))[:-1])
     for line, mine in zip(lines.tolist(), by_line, strict=True):
         for number in tracks_of(line):
             missing = mine[row[mine] < 0]
-            if number >= len(last_row) or len(missing) == 0:
+            if number >= len(bounds) - 1 or len(missing) == 0:
                 continue
-            rows = order[last_row[number - 1] if number else 0 : last_row[number]]
+            rows = order[bounds[number] : bounds[number + 1]]
             if len(rows) == 0:
                 continue
-            within = order_of_rows("slices", {name: _taken(slices, name, rows) for name in ("ts_ns", "dur_ns")})
+            columns = {name: _taken(slices, name, rows) for name in ("ts_ns", "dur_ns")}
+            within = order_in_pieces("slices", columns, _ROWS_AT_A_TIME)
+            del columns
             rows = rows if within is None else rows[within]
             del within
-            ts, dur, track_correlation = (_taken(slices, name, rows) for name in ("ts_ns", "dur_ns", "correlation"))
-            at = _on_track(events, missing, ts, dur, track_correlation)
+            at = _on_track(events, missing, slices, rows)
             found = at >= 0
             row[missing[found]] = rows[at[found]]
-            correlation[missing[found]] = track_correlation[at[found]]
+            correlation[missing[found]] = _taken(slices, "correlation", rows[at[found]])
     return row, correlation
 
 
@@ -139,23 +145,36 @@ def _taken(table: Table, name: str, rows: Array) -> Array:
     return values
 
 
-def _on_track(events: FlowEvents, which: Array, ts: Array, dur: Array, correlation: Array) -> Array:
-    """The slice, by its place on one track, that each of the events `which` binds to; -1 for none."""
-    when = events.ts_ns[which]
+def _on_track(events: FlowEvents, which: Array, slices: Slices, rows: Array) -> Array:
+    """The slice, by its place among the rows of one track, that each of the events `which` binds to; -1 for none."""
+    when, ts = events.ts_ns[which], _taken(slices, "ts_ns", rows)
     before = np.searchsorted(ts, when, "left")
     at = np.searchsorted(ts, when, "right") - 1  # the last to start by then: of equal starts, the innermost
     exact = at >= before
     for i in np.flatnonzero(at > before).tolist():
-        same = np.flatnonzero(correlation[before[i] : at[i] + 1] == events.flow_id[which[i]])
+        same = np.flatnonzero(slices.correlation[rows[before[i] : at[i] + 1]] == events.flow_id[which[i]])
         if len(same):
             at[i] = before[i] + same[-1]
+    release([slices.correlation])
     walking = np.flatnonzero((at >= 0) & ~exact)
-    parent = nest(np.zeros(len(ts), np.int64), ts, dur).parent if len(walking) else ts
-    while len(walking):
-        here = at[walking]
-        walking = walking[(dur[here] >= 0) & (ts[here] + dur[here] <= when[walking])]
-        at[walking] = parent[at[walking]]
-        walking = walking[at[walking] >= 0]
+    if len(walking):
+        at[walking] = _walked_out(at[walking], when[walking], ts, _taken(slices, "dur_ns", rows))
     following = np.flatnonzero(events.next_slice[which] & ~exact)
     at[following] = np.where(before[following] < len(ts), before[following], -1)
     return at
+
+
+def _walked_out(at: Array, when: Array, ts: Array, dur: Array) -> Array:
+    """From each of these slices of one track the innermost around it, or itself, that is still open; -1 for none."""
+    if len(ts) > _ROWS_AT_A_TIME:
+        file = Spill()
+        ts, dur = file.column([ts], ts.dtype), file.column([dur], dur.dtype)
+    parent = nest(np.zeros(len(ts), np.uint32), ts, dur).parent
+    out = at.copy()
+    walking = np.arange(len(out))
+    while len(walking):
+        here = out[walking]
+        walking = walking[(dur[here] >= 0) & (ts[here] + dur[here] <= when[walking])]
+        out[walking] = parent[out[walking]]
+        walking = walking[out[walking] >= 0]
+    return out

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
+from trace_format.json_object import json_object
 from trace_format.pool import Pool
 from trace_format.trace_events.tracks import TrackRegistry
 
 Array = np.ndarray
 
 _NS_PER_US = 1000
+WITHOUT_A_TIME = "sample without a time: left out"
 _LARGEST_NS = 2**62
+_MOST_DIGITS = 19  # of an int64
 
 
 class StackFrames:
@@ -75,7 +77,7 @@ class Samples:
         report = self._builder.report
         when = _nanoseconds(said.get("ts")) if isinstance(said, Mapping) else None
         if when is None:
-            report.repaired["sample without a time: left out"] += 1
+            report.repaired[WITHOUT_A_TIME] += 1
             return
         pid, tid = (_key(said.get(name, 0)) for name in ("pid", "tid"))
         weight = _number(said.get("weight"))
@@ -90,8 +92,7 @@ class Samples:
 def _frame(args: bytes) -> Any:
     if b'"sf"' not in args:
         return None
-    found = msgspec.json.decode(args)
-    return found.get("sf") if isinstance(found, dict) else None
+    return json_object(args).get("sf")
 
 
 def _key(value: Any) -> int | str:
@@ -108,5 +109,7 @@ def _number(value: Any) -> Decimal | None:
 
 def _nanoseconds(value: Any) -> int | None:
     number = _number(value)
-    ns = None if number is None else int((number * _NS_PER_US).to_integral_value())
-    return ns if ns is not None and abs(ns) < _LARGEST_NS else None
+    if number is None or number.adjusted() > _MOST_DIGITS:
+        return None
+    ns = int((number * _NS_PER_US).to_integral_value())
+    return ns if abs(ns) < _LARGEST_NS else None

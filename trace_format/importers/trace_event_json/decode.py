@@ -12,11 +12,12 @@ import numpy as np
 from trace_format.importers.trace_event_json.loose import decode_loosely
 from trace_format.importers.trace_event_json.repair import dumped
 from trace_format.importers.trace_event_json.times import durations, exact_ns, times
-from trace_format.trace_events import Arrow, EventBatch
+from trace_format.trace_events import NO_TIME, OUT_OF_RANGE, Arrow, EventBatch
 
 Array = np.ndarray
 
 _ABSENT = msgspec.Raw(b"")
+_MOST_DIGITS = 309  # of a float64; a number may state an exponent that no memory holds
 _BESIDE = ("id2", "scope", "bind_id", "flow_in", "flow_out")  # fields that are neither usual nor arguments
 
 
@@ -140,11 +141,16 @@ def usual_event(value: Any, args_as_written: bytes | None) -> dict[str, Any]:
     return out
 
 
+def has_a_place(event: dict[str, Any]) -> bool:
+    """Whether an event that `usual_event` returned has a phase, and a time if it is of a kind that needs one."""
+    return bool(event["ph"]) and (event["ph"] == "M" or exact_ns(event["ts"]) not in (NO_TIME, OUT_OF_RANGE))
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else dumped(value).decode()
 
 
 def _key(value: Any) -> int | str:
-    if isinstance(value, Decimal) and value == value.to_integral_value():
+    if isinstance(value, Decimal) and value.adjusted() < _MOST_DIGITS and value == value.to_integral_value():
         value = int(value)
     return value if isinstance(value, int | str) and not isinstance(value, bool) else _text(value)

@@ -9,8 +9,14 @@ from typing import Any
 
 import msgspec
 
-from trace_format.errors import DamagedFileError
-from trace_format.importers.trace_event_json.decode import batch_of, decode_event, decode_events, usual_event
+from trace_format.importers.recognition import BOM
+from trace_format.importers.trace_event_json.decode import (
+    batch_of,
+    decode_event,
+    decode_events,
+    has_a_place,
+    usual_event,
+)
 from trace_format.importers.trace_event_json.repair import mended
 from trace_format.importers.trace_event_json.text import Window, member, value_end
 from trace_format.report import ImportReport
@@ -20,7 +26,6 @@ CHUNK_BYTES = 1 << 19
 _LARGEST_EVENT_BYTES = 128 << 20
 _LEAF_BYTES = 16 << 10
 _MOST_TRIED = 4
-_LARGEST_NESTED_BYTES = 1 << 20  # an event of unusual form is looked at no further than this
 _BLANK = b" \t\r\n,"
 _SEPARATORS = (b" ", b"\t", b"\r", b"\n", b",")
 _EVENT_BEFORE = re.compile(rb"\}\s*,\s*\Z")
@@ -33,8 +38,21 @@ _PHASE_KEY = re.compile(rb'"ph"\s*:')
 _MIXED = "documents written into each other: read as one list of events"
 LONGEST_EVENT_START = 256  # bytes
 _ARRAY_END = re.compile(rb'\}\s*(\])(?=\s*(?:,\s*"|\}|\Z))')
+_FILE_END = re.compile(rb"\]\s*\}?\s*\Z")
 _LOOK_BACK = 256  # white space allowed between two events where a piece may be cut
 _MOST_CUTS, _MOST_ENDS = 2000, 200
+# Entries of the list that are no objects, one after the other, each with the comma behind it.
+_SCALAR_ENTRY = rb'(?:"(?:[^"\\]|\\.)*+"|-?(?:\d[\d.eE+-]*+|Infinity)|true|false|null|NaN)'
+_SCALAR_ENTRIES = re.compile(rb"(?:%b(?=\s*[,\]]|[ \t\r]*\n)[\s,]*+)++" % _SCALAR_ENTRY, re.DOTALL)
+_ONE_SCALAR = re.compile(_SCALAR_ENTRY, re.DOTALL)
+_AFTER_ENTRY = re.compile(rb"\s*(?:[,\]]|\Z)|[ \t\r]*\n")
+_INVALID = "event that is no valid JSON"
+NO_OBJECT = "entry that is no object"
+_TOO_DEEP = "event nested too deeply to be read"
+# How far to look for the end of an event of unusual form, while no more was searched in vain than so much, and so many
+# times what has been read: a file of nothing but broken events must not take hours.
+_REACH_BYTES = ((8 << 20, 4, 8 << 20), (16 << 20, 8, 1 << 20))
+_LEAST_REACH_BYTES = 1 << 10
 _FAULT = re.compile(r"\(byte (\d+)\)\Z")  # the place of a fault, at the end of msgspec's message
 _UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
 
@@ -44,22 +62,24 @@ class EventReader:
 
     A piece is cut where one event seems to end and the next to begin; a wrong cut does not decode, so nothing is
     misread: it is cut anew, down to single events. What is broken inside one event is mended if that is possible,
-    else that event is left out. Both are counted in `report`.
+    else that event is left out. Both are counted in `report`. So are entries that are no objects.
+
+    `by_line`: the text has no brackets around the events, and each is on a line of its own.
     """
 
-    def __init__(self, window: Window, report: ImportReport) -> None:
+    def __init__(self, window: Window, report: ImportReport, *, by_line: bool = False) -> None:
         self._window = window
         self._report = report
         self._events: list[dict[str, Any]] = []  # those taken one by one, waiting to become a batch
         self._start = 0  # of the piece at hand, in the text
         self._end = -1  # in the piece at hand: place after the array's closing bracket
         self._cut_off = False  # the file ends inside an event
+        self._searched_bytes = 0  # for ends of events, in vain
+        self._by_line = by_line
+        self.closed = False  # the array's end was found
 
-    def batches(self, path: str) -> Iterator[EventBatch]:
-        """The batches in the order of the file; the window stands behind the array's end afterwards.
-
-        Raises DamagedFileError where no event ends within a reasonable length.
-        """
+    def batches(self) -> Iterator[EventBatch]:
+        """The batches in the order of the file; the window stands behind the array's end afterwards."""
         window, wanted = self._window, CHUNK_BYTES
         while True:
             window.fill(wanted)
@@ -69,21 +89,29 @@ class EventReader:
                 continue
             if first in (b"]", b""):
                 break
+            if first != b"{":
+                after = self._skip_scalars(window.data, window.at)
+                if after > window.at:
+                    window.at = after
+                    continue
             before = window.offset
             yield from self._piece()
             if self._end >= 0:
+                self.closed = True
                 yield from self._flush()
                 return
             if window.offset == before:
                 wanted *= 2
                 if wanted > _LARGEST_EVENT_BYTES:
-                    raise DamagedFileError("no event ends here; the rest is no trace", path=path, offset_bytes=before)
+                    yield from self._past_the_end_of_reach()
+                    wanted = CHUNK_BYTES
             else:
                 wanted = CHUNK_BYTES
         yield from self._flush()
         if first == b"]":
+            self.closed = True
             window.at += 1
-        elif not self._cut_off:
+        elif not self._cut_off and not self._by_line:
             self._report.repaired[f"the file ends before its list of events does (byte {window.offset})"] += 1
 
     def _piece(self) -> Iterator[EventBatch]:
@@ -208,7 +236,10 @@ class EventReader:
         while True:
             while text[at : at + 1] in _SEPARATORS:
                 at += 1
-            if low < after and EVENT_START.match(text, at) and b"," not in text[after - 1 : at]:
+            if text.startswith(BOM, at):  # files written one behind the other
+                at += len(BOM)
+                continue
+            if not self._by_line and low < after and EVENT_START.match(text, at) and b"," not in text[after - 1 : at]:
                 self._report.repaired["comma missing between events"] += 1
             if at >= high:
                 return at
@@ -218,14 +249,19 @@ class EventReader:
             stop = self._take(text, at)
             if stop < 0:
                 # what looks like the next event may be an object within this one, whose end is not in memory yet
-                if len(text) - at < _LARGEST_NESTED_BYTES and not final:
+                if len(text) - at < self._reach() and not final:
                     return at
                 stop = self._leave_out(text, at)
             at = after = stop
 
     def _take(self, text: bytes, low: int) -> int:
         """Read the event that begins at `low`. Returns the place after it; -1: it cannot be read."""
-        likely = _BOUNDARY.search(text, low, low + _LARGEST_NESTED_BYTES)
+        if text[low : low + 1] != b"{":
+            after = self._skip_scalars(text, low)
+            if after > low:
+                return after
+        high = min(len(text), low + self._reach())
+        likely = _BOUNDARY.search(text, low, high)
         if likely:
             try:
                 self._events.append(decode_event(text[low : likely.start()]))
@@ -233,29 +269,69 @@ class EventReader:
                 pass
             else:
                 return likely.start()
-        stop = value_end(text, low, min(len(text), low + _LARGEST_NESTED_BYTES))
-        value = mended(text[low:stop]) if stop >= 0 else None
-        if value is None:  # its strings are broken: try the places that look like its end
-            for stop in self._likely_ends(text, low):
-                value = mended(text[low:stop])
-                if value is not None and isinstance(value[0], dict) and "ph" in value[0]:
-                    break
-            else:
-                return -1
-        event, causes = value
-        if isinstance(event, dict) and isinstance(event.get("traceEvents"), list):
-            self._events += [usual_event(inner, None) for inner in event["traceEvents"]]
-            self._report.repaired[_MIXED] += 1
+        stop = value_end(text, low, high)
+        if stop < 0:
+            self._searched_bytes += high - low
+        elif self._is_array_of_no_events(text, low, stop):
+            self._lose(NO_OBJECT)
             return stop
-        as_written = None if causes else member(text[low:stop], b'"args"')
-        self._events.append(usual_event(event, as_written))
-        for cause in causes:
-            self._report.repaired[cause] += 1
+        try:
+            value = mended(text[low:stop]) if stop >= 0 else None
+            if value is None:  # its strings are broken: try the places that look like its end
+                for stop in self._likely_ends(text, low, high):
+                    value = mended(text[low:stop])
+                    if value is not None and isinstance(value[0], dict) and "ph" in value[0]:
+                        break
+                else:
+                    return -1
+            self._keep(*value, text[low:stop])
+        except RecursionError:
+            self._lose(_TOO_DEEP)
         return stop
 
+    def _keep(self, value: Any, causes: list[str], text: bytes) -> None:
+        """Take in an entry of the list; `causes` say what in its text had to be mended."""
+        if isinstance(value, dict) and isinstance(value.get("traceEvents"), list):
+            value = value["traceEvents"]
+        if isinstance(value, list):
+            inner = [usual_event(one, None) for one in value if isinstance(one, dict)]
+            self._lose(NO_OBJECT, len(value) - len(inner))
+            self._report.repaired[_MIXED] += 1
+            self._events += inner
+            return
+        event = usual_event(value, None if causes else member(text, b'"args"'))
+        self._events.append(event)
+        if has_a_place(event):  # else it is left out, for a reason of its own
+            self._report.repaired.update(causes)
+
+    def _lose(self, cause: str, entries: int = 1) -> None:
+        if entries:
+            self._report.source_events += entries
+            self._report.left_out[cause] += entries
+
+    def _skip_scalars(self, text: bytes, low: int) -> int:
+        """Count the entries from `low` on that are text, numbers or the like. Returns the place after them."""
+        scalars = _SCALAR_ENTRIES.match(text, low)
+        if scalars is None and self._window.ended:
+            scalars = _ONE_SCALAR.fullmatch(text, low)
+        if scalars is None:
+            return low
+        self._lose(NO_OBJECT, sum(1 for _ in _ONE_SCALAR.finditer(text, low, scalars.end())))
+        return scalars.end()
+
     @staticmethod
-    def _likely_ends(text: bytes, low: int) -> list[int]:
-        high = min(len(text), low + _LARGEST_NESTED_BYTES)
+    def _is_array_of_no_events(text: bytes, low: int, stop: int) -> bool:
+        is_entry = text[low : low + 1] == b"[" and _AFTER_ENTRY.match(text, stop)
+        return bool(is_entry) and not _PHASE_KEY.search(text, low, stop)
+
+    def _reach(self) -> int:
+        for in_vain, times, reach in _REACH_BYTES:
+            if self._searched_bytes < in_vain + times * self._start:
+                return reach
+        return _LEAST_REACH_BYTES
+
+    @staticmethod
+    def _likely_ends(text: bytes, low: int, high: int) -> list[int]:
         following = list(islice(_BOUNDARY.finditer(text, low, high), _MOST_TRIED))
         last = _ARRAY_END.search(text, low, following[-1].start() if following else high)
         return [found.start() for found in following] + ([last.start() + 1] if last else [])
@@ -263,18 +339,39 @@ class EventReader:
     def _leave_out(self, text: bytes, at: int) -> int:
         """Count the event at `at` as lost, and any it runs into. Returns where the next one seems to begin."""
         following = _RESYNC.search(text, at + 1)
-        stop = following.end() if following else len(text)
+        end = self._array_end(text, at) if following is None and self._window.ended else -1
+        stop = following.end() if following else end if end >= 0 else len(text)
         if following and b"[" in following[0]:
             self._report.repaired[_MIXED] += 1
         lost = max(len(_PHASE_KEY.findall(text, at, stop)), 1)
         self._report.source_events += lost
-        if following is None and self._window.ended:
+        if following is None and end < 0 and self._window.ended:
             self._cut_off = True
             self._report.left_out[f"event cut off by the end of the file (byte {self._start + at})"] += 1
             lost -= 1
         if lost:
-            self._report.left_out["event that is no valid JSON"] += lost
+            longest = _REACH_BYTES[0][2]
+            cause = f"event of more than {longest >> 20} MB, or no valid JSON" if stop - at > longest else _INVALID
+            self._report.left_out[cause] += lost
         return stop
+
+    @staticmethod
+    def _array_end(text: bytes, at: int) -> int:
+        """Where the bracket is that seems to end the array, in text up to the file's end; -1 where there is none."""
+        ends = [found.start(1) for found in _ARRAY_END.finditer(text, at)]
+        if ends and _FILE_END.match(text, ends[-1]):
+            return ends[-1]
+        return ends[0] if ends else -1
+
+    def _past_the_end_of_reach(self) -> Iterator[EventBatch]:
+        """Go on where no event ends within any reasonable length, with what is in memory."""
+        window = self._window
+        at, text = window.at, window.data[window.at :]
+        self._start = window.offset
+        used = yield from self._salvage(text, final=False)
+        window.at = at + (self._end if self._end >= 0 else used)
+        if used == len(text) and self._end < 0:
+            window.seek(_RESYNC, LONGEST_EVENT_START)
 
     def _flush(self) -> Iterator[EventBatch]:
         if self._events:

@@ -16,17 +16,21 @@ from trace_format.garbage import collection_paused
 from trace_format.importers.clocks import is_unix, split_clocks
 from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
-from trace_format.importers.trace_event_json.envelope import Envelope
-from trace_format.importers.trace_event_json.events import EVENT_START, LONGEST_EVENT_START
+from trace_format.importers.trace_event_json.envelope import BASE_KEY, SAMPLES_KEY, Envelope
+from trace_format.importers.trace_event_json.events import EVENT_START, LONGEST_EVENT_START, NO_OBJECT
+from trace_format.importers.trace_event_json.repair import as_float
 from trace_format.importers.trace_event_json.restore import Restorer, StaleSectionError
 from trace_format.importers.trace_event_json.text import Window
 from trace_format.merge import append_trace
+from trace_format.metadata import device_model
 from trace_format.trace import Trace
 from trace_format.trace_events import TraceEventAssembler
+from trace_format.trace_events.c10d import group_size
 from trace_format.trace_events.launches import launch_coverage, note_serial_overlaps
 from trace_format.trace_events.stack_frames import StackFrames
 
-_BASE_KEY = "baseTimeNanoseconds"
+_DEVICES_KEY = "deviceProperties"
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
 _MOST_DOCUMENTS = 1000
 _LEFT_OVER = re.compile(rb"[\s\]},]*")  # the ends of documents written into each other
 _RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_.]?(\d{1,6})(?!\d)", re.IGNORECASE)
@@ -61,6 +65,7 @@ def _read(source: Source, *, trust_section: bool) -> Trace:
         (s["base_time_ns"] for s in documents[0].metadata.get("sources", []) if "base_time_ns" in s), 0
     )
     while window.peek() != b"":
+        window.skip(BOM)
         at = window.offset
         if len(documents) > 1 and window.ended and _LEFT_OVER.fullmatch(window.data, window.at):
             break
@@ -70,10 +75,9 @@ def _read(source: Source, *, trust_section: bool) -> Trace:
             break
         documents.append(further)
         repaired[f"a further document in the same file (byte {at})"] += 1
-    if source.damage:
-        repaired[source.damage] += 1
     trace = documents[0] if len(documents) == 1 else _joined(documents)
     trace.report.repaired.update(repaired)
+    source.note_in(trace.report)
     return trace
 
 
@@ -107,7 +111,9 @@ def _joined(documents: Sequence[Trace]) -> Trace:
     ]
     ranks = {document.metadata.get("rank") for document in documents}
     first = {name: value for name, value in documents[0].metadata.items() if name != "rank" or len(ranks) == 1}
-    return builder.finish(metadata={**first, "sources": sources})
+    models = [{"name": document.metadata.get("device_model")} for document in documents]
+    model = device_model(models)
+    return builder.finish(metadata={**first, **({"device_model": model} if model else {}), "sources": sources})
 
 
 def _read_document(window: Window, source: Source, *, trust_section: bool, inside_base_ns: int | None = None) -> Trace:
@@ -127,22 +133,31 @@ def _read_document(window: Window, source: Source, *, trust_section: bool, insid
     if restorer is None and envelope.section and trust_section and not builder.report.source_events:
         restorer = Restorer(envelope.section)
     if restorer is not None:
-        return restorer.finish(_base_ns(envelope.keys, restorer.time_range_ns))
-    if not objects and (source.damage or builder.report.left_out):
-        raise DamagedFileError(f"holds no whole event: {source.damage or 'it ends too early'}", path=source.path)
-    if objects and not is_trace:
+        if builder.report.left_out:
+            raise StaleSectionError("some of the events cannot be read")
+        restored = restorer.finish(_base_ns(envelope.keys, restorer.time_range_ns))
+        restored.report.repaired.update(builder.report.repaired)
+        return restored
+    lost = builder.report.left_out
+    if not is_trace and (objects or set(lost) == {NO_OBJECT}):
         raise UnsupportedFormatError("is JSON, but no trace: nothing in it is an event", path=source.path)
-    samples = envelope.keys.pop("samples", None)
+    if not objects and (source.damage or lost):
+        cause = source.damage or lost.most_common(1)[0][0]
+        raise DamagedFileError(f"holds no event that can be read: {cause}; get it anew", path=source.path)
+    samples = envelope.keys.pop(SAMPLES_KEY, None)
     job = _job(envelope.keys, source.path.name)
     assembler.finish(
         rank=job.get("rank", -1),
+        ranks=group_size(envelope.keys.get("distributedInfo")),
         host=job.get("host", ""),
         frames=StackFrames(envelope.keys.get("stackFrames"), builder.pool),
         samples=samples if isinstance(samples, list) else (),
     )
     trace = builder.finish()
-    keys = envelope.keys if inside_base_ns is None else {_BASE_KEY: inside_base_ns}
+    keys = envelope.keys if inside_base_ns is None else {BASE_KEY: inside_base_ns}
     base_ns = _base_ns(keys, trace.time_range_ns)
+    if BASE_KEY in keys and not base_ns and keys[BASE_KEY] != 0:
+        trace.report.repaired[f"{BASE_KEY} that no time can have: not used"] += 1
     note_serial_overlaps(trace)
     rank_from = job.pop("rank_from", None)
     metadata = job | _metadata(source, envelope, assembler, trace, base_ns)
@@ -153,8 +168,8 @@ def _read_document(window: Window, source: Source, *, trust_section: bool, insid
 
 def _base_ns(keys: dict[str, Any], time_range_ns: tuple[int, int] | None) -> int:
     """What is to be added to every time; 0 where the file names no base, or one that no int64 time can have."""
-    base = keys.get(_BASE_KEY)
-    if isinstance(base, str) and base.lstrip("-").isdigit():
+    base = keys.get(BASE_KEY)
+    if (isinstance(base, str) and _INTEGER.fullmatch(base)) or (isinstance(base, Decimal) and abs(base) < 2**63):
         base = int(base)
     if isinstance(base, bool) or not isinstance(base, int):
         return 0
@@ -197,7 +212,7 @@ def _job(keys: dict[str, Any], file_name: str) -> dict[str, Any]:
 def _metadata(
     source: Source, envelope: Envelope, assembler: TraceEventAssembler, trace: Trace, base_ns: int
 ) -> dict[str, Any]:
-    keys = {name: _plain(value) for name, value in envelope.keys.items()}
+    keys = {name: as_float(value) if isinstance(value, Decimal) else value for name, value in envelope.keys.items()}
     first = trace.time_range_ns[0] + base_ns if trace.time_range_ns else 0
     described: dict[str, Any] = {
         "format": "trace-event-json",
@@ -218,24 +233,16 @@ def _metadata(
         out["source_metadata_events"] = assembler.other_metadata
     if keys:
         out["source_metadata"] = keys
+    model = device_model(keys.get(_DEVICES_KEY))
+    if model is not None:
+        out["device_model"] = model
     return out
 
 
 def _producer(keys: dict[str, Any]) -> str:
     """Who wrote the file, as far as its keys give it away; "unknown" otherwise."""
-    if "schemaVersion" in keys and ("deviceProperties" in keys or "traceName" in keys):
+    if "schemaVersion" in keys and (_DEVICES_KEY in keys or "traceName" in keys):
         return "torch.profiler (Kineto)"
     if "viztracer_metadata" in keys:
         return "viztracer"
     return "unknown"
-
-
-def _plain(value: Any) -> Any:
-    """A decoded JSON value with every number an int or a float."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return value

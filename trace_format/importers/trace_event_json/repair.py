@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -38,7 +39,8 @@ _MENDS: tuple[tuple[str, Callable[[str], str]], ...] = (
 def mended(text: bytes) -> tuple[Any, list[str]] | None:
     """The value of `text` and the causes of what had to be mended (none: it was JSON); None if that is not enough.
 
-    Numbers with a fraction come as `Decimal`. Text of a lone surrogate is kept.
+    Numbers with a fraction come as `Decimal`. Text of a lone surrogate is kept. Raises RecursionError where it is
+    nested too deeply to be read.
     """
     causes = []
     try:
@@ -69,7 +71,7 @@ _NOTHING = object()
 def _loaded(text: str, *, strict: bool) -> Any:
     try:
         return json.loads(text, strict=strict, parse_float=Decimal, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+    except ValueError:
         return _NOTHING
 
 
@@ -79,4 +81,10 @@ def _refuse(constant: str) -> Any:
 
 def dumped(value: Any) -> bytes:
     """A value that `mended` returned as JSON text in ASCII."""
-    return json.dumps(value, default=float).encode("ascii")
+    return json.dumps(value, default=as_float).encode("ascii")
+
+
+def as_float(number: Decimal) -> float | str:
+    """A number that `mended` returned, as text where no float is that large."""
+    value = float(number)
+    return value if math.isfinite(value) else str(number)

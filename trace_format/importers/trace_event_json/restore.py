@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -51,13 +52,15 @@ class Restorer:
         if version != VERSION:
             raise StaleSectionError(f"version {version}")
         self._lanes = lanes
+        self._phases: Counter[str] = Counter()
         self._builder = TraceBuilder()
         self._naming = Naming(self._builder.pool, Classifier())
         self._arguments = ArgumentSplitter(self._builder.pool, ImportReport().repaired)
 
     def add(self, batch: EventBatch) -> None:
-        """Take in a batch of events; only slices and instants are looked at, the section has the rest."""
+        """Take in a batch of events; slices and instants are read, the section has the rest, which is counted."""
         named = NamedBatch(batch, self._naming)
+        self._phases.update(batch.ph)
         phases = np.array(batch.ph)
         rows = np.flatnonzero((phases == "X") | (phases == "B"))
         if len(rows):
@@ -112,12 +115,26 @@ class Restorer:
             if digest(tables) != self._section["digest"]:
                 raise StaleSectionError("the events have been changed")
             _check_rows(tables)
+            self._check_counts(tables)
             later = tuple((int(field), base64.b64decode(data)) for field, data in self._section["later_records"])
             report = ImportReport.from_dict(self._section["report"])
             metadata = checked(self._section["metadata"])
             return Trace.of(pool, tables, metadata=metadata, report=report, later_records=later)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise StaleSectionError(str(error)) from error
+
+    def _check_counts(self, tables: Mapping[str, Table]) -> None:
+        """Raises StaleSectionError where events of other kinds than slices were added or taken away."""
+        flows = tables["flows"]
+        joined = int(((flows.from_slice >= 0) & (flows.to_slice >= 0)).sum()) if len(flows) else 0
+        wanted = {
+            "i": len(tables["instants"]) + len(tables["memory"]),
+            "C": int(np.isfinite(tables["counters"].value).sum()) if len(tables["counters"]) else 0,
+            "s": joined, "f": joined,
+        }  # fmt: skip
+        others = {phase: count for phase, count in self._phases.items() if phase not in ("X", "B", "M")}
+        if others != {phase: count for phase, count in wanted.items() if count}:
+            raise StaleSectionError("events have been added or taken away")
 
     def _completed(self, table: Table, base_ns: int) -> Table:
         """An event table with what its events do not say."""

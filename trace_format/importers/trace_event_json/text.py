@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|"|[{}\[\]]', re.DOTALL)
+_NEXT_BRACKET = re.compile(rb'(?:[^"{}\[\]]|"(?:[^"\\]|\\.)*+")*+([{}\[\]])', re.DOTALL)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SCALAR = re.compile(rb"[^,\]}\s]+")
 _DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 _MEMBER = re.compile(rb"\s*:\s*(?=\{)")
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
+_KEY_FOLLOWS = re.compile(rb"\s*:")
+_LINE_END = re.compile(rb"\}[ \t\r]*\n(?=\s*\{)")
 
 
 class Window:
@@ -22,6 +25,7 @@ class Window:
         self.data = b""
         self.at = 0
         self.ended = False
+        self._by_line = False
 
     @property
     def offset(self) -> int:
@@ -44,6 +48,15 @@ class Window:
             parts.append(piece)
             have += len(piece)
         self.data = b"".join(parts)
+        if self._by_line:
+            self.data = _with_commas(self.data)
+
+    def take_lines(self) -> None:
+        """Let a comma stand at the end of each line, from here on, if an object ends there and the next begins."""
+        self._by_line = True
+        self.data = _with_commas(self.data[self.at :])
+        self._before += self.at
+        self.at = 0
 
     def skip(self, start: bytes) -> None:
         """Consume `start` if the text goes on with it."""
@@ -138,6 +151,28 @@ class Window:
                 return None
 
 
+def _with_commas(text: bytes) -> bytes:
+    """The same with a comma in place of the line break between two objects."""
+    text = text.replace(b"}\n{", b"},{")
+    return _LINE_END.sub(lambda found: found[0][:-1] + b",", text) if _LINE_END.search(text) else text
+
+
+def first_key(text: bytes, keys: Collection[bytes]) -> tuple[bytes, int]:
+    """The first of these keys (in their quotes) at the top of the object that a text begins with, and the place after.
+
+    b"" where the object has none of them, then with the place after the object; -1 where it does not end.
+    """
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        what = token[0]
+        if depth == 1 and what in keys and _KEY_FOLLOWS.match(text, token.end()):
+            return what, token.end()
+        depth += _DEPTH.get(what, 0)
+        if depth == 0:
+            return b"", token.end()
+    return b"", -1
+
+
 def member(text: bytes, key: bytes) -> bytes | None:
     """The object that a JSON object has under `key` (given in its quotes), as it is written; None if there is none."""
     depth = 0
@@ -153,12 +188,10 @@ def member(text: bytes, key: bytes) -> bytes | None:
 
 def value_end(text: bytes, low: int, high: int) -> int:
     """The place after the object or array that begins at `low`; -1 where it does not end before `high`."""
-    depth = 0
-    for token in _TOKEN.finditer(text, low, high):
-        what = token[0]
-        if what == b'"':
-            return -1
-        depth += _DEPTH.get(what, 0)
-        if depth == 0:
-            return token.end() if token.start() > low else -1
+    depth, at = 0, low
+    while bracket := _NEXT_BRACKET.match(text, at, high):
+        depth += _DEPTH[bracket[1]]
+        at = bracket.end()
+        if depth <= 0:
+            return at if depth == 0 else -1
     return -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation, Overflow
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,8 @@ def exact_ns(value: Any) -> int:
         exact = (Decimal(value) * NS_PER_US).to_integral_value(ROUND_HALF_EVEN)
     except InvalidOperation:
         return NO_TIME
+    except Overflow:
+        return OUT_OF_RANGE
     if not exact.is_finite():
         return NO_TIME
     return int(exact) if NO_TIME < exact < OUT_OF_RANGE else OUT_OF_RANGE
