@@ -1,5 +1,8 @@
 """Reading a torch.profiler trace, beside other readers: `python benchmarks/import.py [MILLIONS]` (default 1).
 
+`python benchmarks/import.py large` measures a file of 5 GB instead, by ourselves alone: it takes minutes, and 6 GB of
+the folder for temporary files.
+
 Every row is a fresh process: CPU seconds of it and of what it starts, its imports included, and the largest memory
 any one of them had (`wait4`). Each is run once, one after the other, on the same synthetic file (`kineto_json.py`).
 
@@ -35,6 +38,7 @@ _HTA = (
     "import os, sys; from hta.trace_analysis import TraceAnalysis; "
     "TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir=os.path.dirname(sys.argv[1]))"
 )
+_LARGE_MILLIONS = 18  # 5.2 GB
 _CLI = (sys.executable, "-m", "explorer_app.cli.main")
 
 
@@ -60,8 +64,17 @@ def cost(*argv: str, environment: dict[str, str] | None = None) -> Cost:
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, ok=process.returncode == 0)
 
 
-def first_paint_s(path: Path, environment: dict[str, str]) -> tuple[float, float]:
-    """Seconds to the URL, and to the answers of /_trace/meta and the first /_trace/slices."""
+@dataclass(frozen=True)
+class FirstPaint:
+    """What it took until the first window of the timeline was answered, from the start of the program."""
+
+    url_after_s: float
+    window_after_s: float
+    peak_bytes: int
+
+
+def first_paint(path: Path, environment: dict[str, str]) -> FirstPaint:
+    """Open a trace, then ask for /_trace/meta and the first /_trace/slices."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -76,10 +89,12 @@ def first_paint_s(path: Path, environment: dict[str, str]) -> tuple[float, float
         meta = json.loads(fetched(f"{base}/meta"))
         lanes = sum(track["depths"] for process in meta["processes"] for track in process["tracks"])
         fetched(f"{base}/slices?t0=0&t1={meta['span_ns']}&w=1600&lanes=0-{lanes - 1}")
-        return url_after, time.perf_counter() - started
+        window_after = time.perf_counter() - started
     finally:
         process.terminate()
-        process.wait()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return FirstPaint(url_after, window_after, used.ru_maxrss * 1024)
 
 
 def fetched(url: str) -> bytes:
@@ -87,16 +102,20 @@ def fetched(url: str) -> bytes:
         return answer.read()
 
 
-def readers(path: Path, folder: Path) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
-    """Name, command and environment of everything that can be measured here."""
+def ours(path: Path, folder: Path) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
+    """Name, command and environment of each of our own ways through a file."""
     cached = {"NPROF_CACHE_DIR": str(folder / "cache")}
-    found = [
+    return [
         ("neuron-profile: load", (sys.executable, "-c", _OURS, str(path)), {}),
         ("neuron-profile: convert to .pb", (*_CLI, "convert", str(path), str(folder / "out.pb")), {}),
         ("neuron-explorer check, first time", (*_CLI, "check", str(path)), cached),
         ("neuron-explorer check, cached", (*_CLI, "check", str(path)), cached),
-        ("json.load", (sys.executable, "-c", _JSON, str(path)), {}),
     ]
+
+
+def readers(path: Path, folder: Path) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
+    """Name, command and environment of everything that can be measured here."""
+    found = [*ours(path, folder), ("json.load", (sys.executable, "-c", _JSON, str(path)), {})]
     if HTA_PYTHON:
         found.append(("HTA", (HTA_PYTHON, "-c", _HTA, str(path)), {}))
     else:
@@ -109,22 +128,27 @@ def readers(path: Path, folder: Path) -> list[tuple[str, tuple[str, ...], dict[s
 
 
 def main() -> None:
-    millions = float(sys.argv[1]) if len(sys.argv) > 1 else 1
+    given = sys.argv[1] if len(sys.argv) > 1 else "1"
+    large = given == "large"
+    millions = _LARGE_MILLIONS if large else float(given)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = folder / "synthetic.pt.trace.json"
         events = write_kineto_json(path, int(millions * 1e6))
         print(f"{events:,} events, {path.stat().st_size / 1e6:.0f} MB, {time.strftime('%Y-%m-%d')}\n")
         print(f"{'':40}{'CPU s':>8}{'peak MB':>10}{'events/s':>14}")
-        for title, argv, environment in readers(path, folder):
+        for title, argv, environment in ours(path, folder)[1:] if large else readers(path, folder):
             took = cost(*argv, environment=environment)
             note = "" if took.ok else "  FAILED"
             print(
                 f"{title:40}{took.cpu_s:8.1f}{took.peak_bytes / 1e6:10.0f}{events / took.cpu_s:14,.0f}{note}",
                 flush=True,
             )
-        url_after, painted_after = first_paint_s(path, {"NPROF_CACHE_DIR": str(folder / "cache")})
-        print(f"\nfirst paint from the cache: URL after {url_after:.1f} s, first window after {painted_after:.1f} s")
+        paint = first_paint(path, {"NPROF_CACHE_DIR": str(folder / "cache")})
+        print(
+            f"\nfirst paint from the cache: URL after {paint.url_after_s:.1f} s, "
+            f"first window after {paint.window_after_s:.1f} s, peak {paint.peak_bytes / 1e6:.0f} MB"
+        )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from trace_format.columns import Meaning, constant_column, is_constant
 from trace_format.errors import NeuronProfileError
 from trace_format.pool import Pool
 from trace_format.report import ImportReport
+from trace_format.row_order import order_in_pieces, order_of_rows
 from trace_format.spill import Spill, Stored, release
 from trace_format.tables import BY_TRACK, TABLES, TEXT_SUFFIX, TRACK_KINDS, Extra, Table
 from trace_format.trace import Trace
@@ -27,6 +28,7 @@ _log = logging.getLogger(__name__)
 # Rows of all tables beyond this many bytes wait in a file.
 _MOST_IN_MEMORY_BYTES = 128 << 20
 _ROWS_AT_A_TIME = 1 << 20
+_REFERRED_TO = {spec.references for kind in TABLES.values() for spec in kind.COLUMNS.values()}
 _Chunks = list[tuple[int, dict[str, Array | Stored]]]
 
 
@@ -251,19 +253,22 @@ class TraceBuilder:
         columns = {name: builder.columns(self._file) for name, builder in self._tables.items()}
         moved: dict[str, Array] = {}
         for name in (*BY_TRACK, "memory", "samples"):
-            order = order_of_rows(name, columns[name])
+            if self._tables[name].is_spilled:
+                order = order_in_pieces(name, columns[name], _ROWS_AT_A_TIME)
+            else:
+                order = order_of_rows(name, columns[name])
             if order is not None:
                 for column, values in columns[name].items():
                     columns[name][column] = self._reordered(name, values, order)
-                moved[name] = np.empty(len(order), np.int64)
-                moved[name][order] = np.arange(len(order))
+                if name in _REFERRED_TO:
+                    moved[name] = np.empty(len(order), order.dtype)
+                    moved[name][order] = np.arange(len(order), dtype=order.dtype)
             release(columns[name].values())
         tables: dict[str, Table] = {}
         for name, kind in TABLES.items():
             for column, spec in kind.COLUMNS.items():
                 if spec.meaning is Meaning.ROW and spec.references in moved and column in columns[name]:
-                    rows = columns[name][column]
-                    columns[name][column] = np.where(rows >= 0, moved[spec.references][rows], -1)
+                    columns[name][column] = self._referring(name, columns[name][column], moved[spec.references])
             tables[name] = kind(columns[name], self.pool, rows=self._tables[name].rows)
         tables |= {name: self._carried(parts) for name, parts in self._extra.items()}
         return Trace.of(self.pool, tables, metadata={**self.metadata, **(metadata or {})}, report=self.report)
@@ -297,6 +302,15 @@ class TraceBuilder:
             _log.debug("no room for temporary data, all stays in memory: %s", error)
             self._most_in_memory_bytes = sys.maxsize
 
+    def _referring(self, table: str, rows: Array, moved: Array) -> Array:
+        """Row numbers of a table whose rows moved, as they are now."""
+        if not self._tables[table].is_spilled or is_constant(rows):
+            return np.where(rows >= 0, moved[rows].astype(np.int64), -1)
+        parts = (rows[at : at + _ROWS_AT_A_TIME] for at in range(0, len(rows), _ROWS_AT_A_TIME))
+        out = self._file.column((np.where(part >= 0, moved[part].astype(np.int64), -1) for part in parts), rows.dtype)
+        release([rows])
+        return out
+
     def _reordered(self, table: str, values: Array, order: Array) -> Array:
         if is_constant(values):
             return values
@@ -306,32 +320,3 @@ class TraceBuilder:
         out = self._file.column(blocks, values.dtype)
         release([values])
         return out
-
-
-def order_of_rows(table: str, columns: Mapping[str, Array]) -> Array | None:
-    """The row order of a table given by its columns, None where the rows are in it already or the table is empty."""
-    if "ts_ns" not in columns:
-        return None
-    ts = columns["ts_ns"]
-    keys = [ts]
-    if table == "slices":
-        dur = columns.get("dur_ns")
-        if dur is None:
-            dur = constant_column(-1, len(ts), ts.dtype)
-        keys.insert(0, np.where(dur < 0, np.iinfo(np.int64).min, -dur))
-    if table in BY_TRACK and "track" in columns:
-        keys.append(columns["track"])
-    if _sorted_by(keys):
-        return None
-    return np.lexsort(keys)
-
-
-def _sorted_by(keys: list[Array]) -> bool:
-    """Whether rows are in lexicographic order of the keys, the last one first (as numpy.lexsort has it)."""
-    equal = np.ones(max(len(keys[0]) - 1, 0), bool)
-    for key in reversed(keys):
-        before, after = key[:-1], key[1:]
-        if bool((equal & (after < before)).any()):
-            return False
-        equal &= after == before
-    return True

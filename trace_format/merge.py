@@ -118,8 +118,10 @@ def _check_clocks(traces: Sequence[Trace], names: Sequence[str]) -> None:
     if not traces:
         raise MergeError("no traces to open; name at least one file")
     for trace, name in zip(traces, names, strict=True):
-        clocks = {source.get("clock") for source in trace.metadata.get("sources", [])}
-        if clocks != {_CLOCK}:
+        sources = trace.metadata.get("sources", [])
+        # what was moved to another's clock is where it is, and a source without times (clock None) has none
+        clocks = {s.get("clock") for s in sources if "moved_by_ns" not in s and s.get("clock", "") is not None}
+        if not sources or clocks - {_CLOCK}:
             found = ", ".join(sorted(str(clock) for clock in clocks)) or "unknown"
             raise MergeError(
                 f"{name}: its times are on the clock {found!r}, not on the unix clock that ranks share; open it alone"

@@ -14,6 +14,7 @@ from trace_format import columns as c
 from trace_format.columns import Column, Meaning
 from trace_format.nesting import nest
 from trace_format.pool import Pool
+from trace_format.spill import release
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +110,10 @@ class Table:
     def stored(self) -> dict[str, Array]:
         """The columns that are kept in files: all but the derived ones."""
         return {name: v for name, v in self._data.items() if name not in self.COLUMNS or not self.COLUMNS[name].derived}
+
+    def release(self) -> None:
+        """Give back what memory the columns take where they lie in a file; they stay as they are."""
+        release(list(self._data.values()))
 
     def take(self, rows: Array) -> Table:
         """The rows `rows` (indices or a mask) as a table of the same kind that remembers their ids."""

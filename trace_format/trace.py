@@ -87,6 +87,11 @@ class Trace:
         """All tables by name, the extra ones last."""
         return {name: getattr(self, name) for name in TABLES} | dict(self.extra)
 
+    def release(self) -> None:
+        """Give back what memory the tables take where they lie in a file; they are read from it when looked at."""
+        for table in self.tables().values():
+            table.release()
+
     @property
     def time_range_ns(self) -> tuple[int, int] | None:
         """First start and last end of anything that has a time, as (start, end); None for a trace without any."""
@@ -95,6 +100,7 @@ class Trace:
             if len(table):
                 starts.append(int(table.ts_ns.min()))
                 ends.append(int(table.ts_ns.max()))
+                release([table.ts_ns])
         ts, dur = self.slices.ts_ns, self.slices.dur_ns
         for at in range(0, len(ts), _ROWS_AT_A_TIME):
             ends.append(int((ts[at : at + _ROWS_AT_A_TIME] + np.maximum(dur[at : at + _ROWS_AT_A_TIME], 0)).max()))

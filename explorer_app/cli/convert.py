@@ -18,7 +18,7 @@ from trace_format.errors import TraceFileError
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 def convert(*, source: Path, target: Path, force: bool) -> None:
     """Write a trace as .pb, .json, .json.gz or .pftrace: OUT's suffix."""
-    from trace_format.exporters import SUFFIXES, export_file
+    from trace_format.exporters import SUFFIXES, export_file, not_written
 
     # said now, not after minutes of reading
     if not target.name.lower().endswith(SUFFIXES):
@@ -29,6 +29,12 @@ def convert(*, source: Path, target: Path, force: bool) -> None:
     with Progress(f"writing {target.name}"):
         export_file(trace, target, force=force)
     from explorer_app import format as fmt
+    from explorer_app.reporters.import_report import sentence
     from explorer_app.reporters.visible import visible
 
+    if not trace.report.clean:
+        click.echo(f"{visible(str(source))}: {sentence(trace.report)}; neuron-explorer check says of what", err=True)
+    missing = [f"{fmt.count(rows)} {what}" for what, rows in not_written(trace, target).items()]
+    if missing:
+        click.echo(f"{visible(target.name)} has no place for {', '.join(missing)}; .pb and .json have", err=True)
     click.echo(f"wrote {visible(str(target))}: {fmt.size(target.stat().st_size)}", err=True)

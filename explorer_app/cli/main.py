@@ -14,6 +14,7 @@ from explorer_app.cli.command import DEFAULT, ExplorerGroup, Settings
 from explorer_app.cli.convert import convert
 from explorer_app.cli.demo import demo
 from explorer_app.cli.hotspots import hotspots
+from explorer_app.cli.neff import neff
 from explorer_app.cli.serve import serve
 from explorer_app.cli.summary import summary
 from explorer_app.reporters.visible import visible
@@ -35,7 +36,7 @@ def cli() -> None:
 
 
 cli.add_command(serve, DEFAULT)
-for command in (summary, hotspots, convert, check, demo):
+for command in (summary, hotspots, convert, check, demo, neff):
     cli.add_command(command)
 
 

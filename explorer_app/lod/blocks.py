@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from explorer_app.lod.lanes import Lanes
-from explorer_app.lod.pyramid import Level, Pyramid
-from explorer_app.lod.runs import Runs, heads, merge
+from explorer_app.lod.pyramid import Level, Pyramid, runs_in
+from explorer_app.lod.runs import heads, merge
 from explorer_app.lod.window import Window
 
 Array = np.ndarray
+_ROWS_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +51,45 @@ def blocks_in_window(pyramid: Pyramid, window: Window, lanes: Sequence[int]) -> 
     given whole: over a part of a trace, counts and busy times exceed the window's by what the blocks at its
     edges hold outside it; over the whole trace they are exact.
     """
-    store = pyramid.lanes
-    level = pyramid.level_for(window.shift)
-    ranges = [_range(store, level, window, lane) for lane in lanes]
-    sizes = np.array([stop - first for first, stop in ranges], np.int64)
-    runs = _runs(level, ranges)
-    starts_lane = np.zeros(len(runs), bool)
-    starts_lane[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
-    at = heads(store, runs, starts_lane, window.shift)
+    store, level = pyramid.lanes, pyramid.level_for(window.shift)
+    parts = [_blocks(store, level, window.shift, batch) for batch in _batches(store, window, lanes)]
+    if len(parts) == 1:
+        return parts[0]
+    return Blocks(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Blocks)))
+
+
+def _batches(store: Lanes, window: Window, lanes: Sequence[int]) -> Iterator[list[tuple[int, int, int]]]:
+    """(index into `lanes`, first, stop): the positions of the window's runs on each lane, about a million at a time."""
+    batch: list[tuple[int, int, int]] = []
+    size = 0
+    for index, lane in enumerate(lanes):
+        first, stop = store.positions(lane, window.start_ns, window.end_ns, window.shift)
+        for begin, end in store.pieces(first, stop, window.shift):
+            if batch and size + end - begin > _ROWS_AT_A_TIME:
+                yield batch
+                batch, size = [], 0
+            batch.append((index, begin, end))
+            size += end - begin
+    yield batch
+
+
+def _blocks(store: Lanes, level: Level | None, shift: int, batch: list[tuple[int, int, int]]) -> Blocks:
+    """The blocks of one batch; what its ranges hold comes from a level (None: from the slices)."""
+    ranges = [(first, stop) for _, first, stop in batch]
+    runs, sizes = runs_in(level, ranges)
+    begins = np.zeros(len(runs), bool)
+    begins[np.cumsum(sizes) - sizes] = True
+    at = heads(store, runs, begins, shift)
     merged = merge(store, runs, at)
-    used = np.flatnonzero(sizes).astype(np.uint16)
+    index = np.array([index for index, _, _ in batch], np.uint16)
     last = merged.stop - 1
-    return Blocks(
-        lane=used[np.cumsum(starts_lane[at]) - 1],
+    found = Blocks(
+        lane=index[np.cumsum(begins[at]) - 1],
         start_ns=store.start_ns[merged.first],
         end_ns=store.start_ns[last] + store.duration_ns(last),
         busy_ns=store.busy_before_ns[merged.stop] - store.busy_before_ns[merged.first],
         count=(merged.stop - merged.first).astype(np.uint32),
         row=store.row[merged.longest],
     )
-
-
-def _range(store: Lanes, level: Level | None, window: Window, lane: int) -> tuple[int, int]:
-    """The runs [first, stop) of a level (None: the slices) that make up the window's runs on a lane."""
-    first, stop = store.positions(lane, window.start_ns, window.end_ns, window.shift)
-    if level is None:
-        return first, stop
-    return int(np.searchsorted(level.first, np.uint32(first))), int(np.searchsorted(level.first, np.uint32(stop)))
-
-
-def _runs(level: Level | None, ranges: list[tuple[int, int]]) -> Runs:
-    if not ranges:
-        return Runs.single(np.zeros(0, np.int64))
-    if level is None:
-        return Runs.single(np.concatenate([np.arange(first, stop) for first, stop in ranges]))
-
-    def column(values: Array, ahead: int = 0) -> Array:
-        return np.concatenate([values[first + ahead : stop + ahead] for first, stop in ranges]).astype(np.int64)
-
-    return Runs(column(level.first), column(level.first, 1), column(level.longest))
+    store.release()
+    return found

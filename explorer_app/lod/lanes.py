@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from trace_format import Trace
+from trace_format.large_columns import LargeColumns
+from trace_format.spill import Spill, lies_in_a_file, release
+from trace_format.tables import Slices
 
 Array = np.ndarray
+_ROWS_AT_A_TIME = 1 << 20
 
 
 class Lanes:
@@ -20,33 +26,81 @@ class Lanes:
     - `row` (n,) uint32: row of the slice in the trace's table.
     - `first_lane`, `depths` (tracks,) int64: the first lane of each track and how many it has.
 
-    A slice that did not finish lasts to `end_ns`, the end of the trace. 20 bytes for each slice.
+    A slice that did not finish lasts to `end_ns`, the end of the trace. 20 bytes for each slice, in a temporary file
+    where the trace's own columns are.
     """
 
     def __init__(self, trace: Trace) -> None:
         slices = trace.slices
-        whole = trace.time_range_ns or (0, 0)
-        self.start_of_trace_ns, self.end_ns = whole
+        self.start_of_trace_ns, self.end_ns = trace.time_range_ns or (0, 0)
         self.depths = np.zeros(len(trace.tracks), np.int64)
-        if len(slices):
-            np.maximum.at(self.depths, slices.track, slices.depth + np.int64(1))
+        for track, depth in _pieces(slices, "track", "depth"):
+            np.maximum.at(self.depths, track, depth + np.int64(1))
         self.first_lane = np.r_[0, np.cumsum(self.depths)[:-1]].astype(np.int64) if len(self.depths) else self.depths
         self.count = int(self.depths.sum())
+        self.offset = np.zeros(self.count + 1, np.int64)
+        if lies_in_a_file(slices.ts_ns):
+            self._lay_out_in_pieces(slices)
+        else:
+            self._lay_out(slices)
+
+    def _lay_out(self, slices: Slices) -> None:
+        """Put the slices into their positions."""
         lane = self.first_lane[slices.track] + slices.depth
         self.row = _stable_order(lane, self.count)
-        self.offset = np.zeros(self.count + 1, np.int64)
         np.cumsum(np.bincount(lane, minlength=self.count), out=self.offset[1:])
         self.start_ns = slices.ts_ns[self.row]
-        duration = slices.dur_ns[self.row]
-        unfinished = duration < 0
-        if unfinished.any():
-            duration[unfinished] = self.end_ns - self.start_ns[unfinished]
-        self.busy_before_ns = np.zeros(len(duration) + 1, np.int64)
-        np.cumsum(duration, out=self.busy_before_ns[1:])
+        self.busy_before_ns = np.zeros(len(slices) + 1, np.int64)
+        np.cumsum(self._lasting(self.start_ns, slices.dur_ns[self.row]), out=self.busy_before_ns[1:])
+
+    def _lay_out_in_pieces(self, slices: Slices) -> None:
+        """The same in a file."""
+        sizes, busy_ns = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
+        for track, depth, ts_ns, dur_ns in _pieces(slices, "track", "depth", "ts_ns", "dur_ns"):
+            lane = self.first_lane[track] + depth
+            sizes += np.bincount(lane, minlength=self.count)
+            np.add.at(busy_ns, lane, self._lasting(ts_ns, dur_ns))
+        np.cumsum(sizes, out=self.offset[1:])
+        rows, file = len(slices), Spill()
+        columns = LargeColumns(rows, {"start_ns": np.dtype(np.int64), "row": np.dtype(np.uint32)}, file)
+        sums = LargeColumns(rows + 1, {"busy_before_ns": np.dtype(np.int64)}, file)
+        following, busy_before_ns, row = self.offset[:-1].copy(), np.r_[0, np.cumsum(busy_ns)], 0
+        for track, depth, ts_ns, dur_ns in _pieces(slices, "track", "depth", "ts_ns", "dur_ns"):
+            lane = self.first_lane[track] + depth
+            order = _stable_order(lane, self.count)
+            lane = lane[order]
+            start_ns = ts_ns[order]
+            through = np.cumsum(self._lasting(start_ns, dur_ns[order]))
+            first = np.flatnonzero(np.r_[True, lane[1:] != lane[:-1]])  # the first of each lane in this piece
+            used, count = lane[first], np.diff(first, append=len(lane))
+            before = np.r_[0, through[first[1:] - 1]]
+            through += np.repeat(busy_before_ns[used] - before, count)
+            at = following[used]
+            # what goes side by side is written together: all but the lanes that earlier pieces have begun
+            joins = np.flatnonzero(np.r_[True, at[1:] != at[:-1] + count[:-1]])
+            bounds = np.r_[first[joins], len(lane)].tolist()
+            for place, begin, end in zip(at[joins].tolist(), bounds[:-1], bounds[1:], strict=True):
+                columns.put(place, {"start_ns": start_ns[begin:end], "row": order[begin:end] + np.uint32(row)})
+                sums.put(place + 1, {"busy_before_ns": through[begin:end]})
+            following[used] += count
+            busy_before_ns[used] = through[first + count - 1]
+            row += len(lane)
+        sums.put(0, {"busy_before_ns": np.zeros(1, np.int64)})
+        found = columns.finish() | sums.finish()
+        self.start_ns, self.row, self.busy_before_ns = found["start_ns"], found["row"], found["busy_before_ns"]
+
+    def _lasting(self, ts_ns: Array, dur_ns: Array) -> Array:
+        """How long slices last, those that did not finish to the end of the trace."""
+        unfinished = dur_ns < 0
+        return np.where(unfinished, self.end_ns - ts_ns, dur_ns) if unfinished.any() else dur_ns
 
     def __len__(self) -> int:
         """How many slices there are."""
         return len(self.row)
+
+    def release(self) -> None:
+        """Give back what memory the columns take where they lie in a file."""
+        release((self.start_ns, self.row, self.busy_before_ns))
 
     def duration_ns(self, position: Array) -> Array:
         """The durations of the slices at these positions."""
@@ -72,9 +126,46 @@ class Lanes:
                 first = first - 1 if alone else low + int(np.searchsorted(starts, before >> shift << shift, "left"))
         return first, stop
 
+    def pieces(self, first: int, stop: int, shift: int) -> Iterator[tuple[int, int]]:
+        """The positions [first, stop) of one lane in ranges of about a million; no run on the grid is in two of them.
+
+        `first` begins a run.
+        """
+        while first < stop:
+            end = stop if stop - first <= _ROWS_AT_A_TIME else self._next_cell(first, stop, shift)
+            yield first, end
+            first = end
+
+    def all_pieces(self, shift: int) -> Iterator[tuple[int, int]]:
+        """All positions in ranges of about a million, of one or several lanes; no run on the grid is in two of them."""
+        first = 0
+        while first < len(self):
+            lane = int(np.searchsorted(self.offset, first + _ROWS_AT_A_TIME, "right")) - 1
+            end = int(self.offset[lane])
+            if end <= first:  # the whole piece is of one lane
+                end = self._next_cell(first, int(self.offset[lane + 1]), shift)
+            yield first, end
+            first = end
+
+    def _next_cell(self, first: int, stop: int, shift: int) -> int:
+        """About a million behind `first`, but before `stop`, the position where a cell of the grid begins."""
+        starts = self.start_ns[first:stop]
+        cell = int(starts[_ROWS_AT_A_TIME]) >> shift
+        ahead = int(np.searchsorted(starts, cell << shift, "left"))
+        return first + (ahead or int(np.searchsorted(starts, (cell + 1) << shift, "left")))
+
     def lane_of(self, track: int, depth: int) -> int:
         """The lane of a depth of a track."""
         return int(self.first_lane[track]) + depth
+
+
+def _pieces(slices: Slices, *names: str) -> Iterator[tuple[Array, ...]]:
+    """These columns, all rows at once; a million at a time where they lie in a file."""
+    columns = [getattr(slices, name) for name in names]
+    rows_at_a_time = _ROWS_AT_A_TIME if lies_in_a_file(slices.ts_ns) else len(slices)
+    for first in range(0, len(slices), max(rows_at_a_time, 1)):
+        yield tuple(column[first : first + rows_at_a_time] for column in columns)
+        release(columns)
 
 
 def _stable_order(lane: Array, lanes: int) -> Array:

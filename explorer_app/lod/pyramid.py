@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,15 +44,34 @@ class Pyramid:
         lanes = self.lanes
         if not len(lanes):
             return
-        runs = Runs.single(np.arange(len(lanes), dtype=np.int64))
-        starts_lane = np.zeros(len(lanes), bool)
-        starts_lane[lanes.offset[:-1][np.diff(lanes.offset) > 0]] = True
+        level, below = None, len(lanes)
         for shift in range(self._finest(), self._coarsest() + 1):
-            at = heads(lanes, runs, starts_lane, shift)
-            if len(at) <= _WORTH_KEEPING * len(runs):
-                runs, starts_lane = merge(lanes, runs, at), starts_lane[at]
-                first = np.append(runs.first, len(lanes)).astype(np.uint32)
-                self.levels += (Level(shift, first, runs.longest.astype(np.uint32)),)
+            pieces = list(lanes.all_pieces(shift))
+            at = [self._heads(level, piece, shift) for piece in pieces]
+            if sum(map(len, at)) > _WORTH_KEEPING * below:
+                continue
+            first, longest = [], []
+            for piece, begins in zip(pieces, at, strict=True):
+                merged = merge(lanes, runs_in(level, [piece])[0], begins)
+                first.append(merged.first.astype(np.uint32))
+                longest.append(merged.longest.astype(np.uint32))
+                lanes.release()
+            first.append(np.array([len(lanes)], np.uint32))
+            level = Level(shift, np.concatenate(first), np.concatenate(longest))
+            self.levels += (level,)
+            below = len(level.longest)
+
+    def _heads(self, level: Level | None, piece: tuple[int, int], shift: int) -> Array:
+        """Which runs of a level in these positions begin one on a coarser grid."""
+        lanes = self.lanes
+        runs, _ = runs_in(level, [piece])
+        starts_lane = np.zeros(len(runs), bool)
+        inside = lanes.offset[slice(*np.searchsorted(lanes.offset, piece))]
+        starts_lane[0] = True
+        starts_lane[np.searchsorted(runs.first, inside)] = True
+        found = heads(lanes, runs, starts_lane, shift)
+        lanes.release()
+        return found
 
     def build_in_background(self) -> None:
         """Have `build` run in a thread of its own; only the first call does anything."""
@@ -69,3 +89,20 @@ class Pyramid:
     def _coarsest(self) -> int:
         span = self.lanes.end_ns - self.lanes.start_of_trace_ns
         return max(0, math.ceil(math.log2(max(1, span) / _COARSEST_PIXELS)))
+
+
+def runs_in(level: Level | None, ranges: Sequence[tuple[int, int]]) -> tuple[Runs, Array]:
+    """The runs of a level (None: the slices) in these ranges of positions, and how many are in each.
+
+    A range begins and ends with a run of the level.
+    """
+    if level is not None:
+        places = np.array(ranges, np.uint32).reshape(-1, 2)
+        ranges = list(map(tuple, np.searchsorted(level.first, places).tolist()))
+    sizes = np.array([stop - first for first, stop in ranges], np.int64)
+    places = np.concatenate([np.zeros(0, np.int64), *(np.arange(first, stop) for first, stop in ranges)])
+    if level is None:
+        return Runs.single(places), sizes
+    return Runs(
+        *(column.astype(np.int64) for column in (level.first[places], level.first[places + 1], level.longest[places]))
+    ), sizes

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from explorer_app import format as fmt
 from explorer_app.reporters.console import console, table
+from explorer_app.reporters.device import report_device
 from explorer_app.reporters.hotspots import hotspots_table
 from explorer_app.reporters.import_report import sentence
 from explorer_app.reporters.visible import visible
@@ -24,6 +25,7 @@ def report_summary(summary: Summary, stream: TextIO) -> None:
     """Write the summary; what the trace does not tell is left out."""
     out = console(stream)
     out.print(_facts(summary))
+    report_device(summary.device, out)
     if len(summary.time_by_category):
         out.print()
         out.print(_categories(out, summary.time_by_category))

@@ -68,9 +68,19 @@ def create_app(trace: Trace, *, title: str) -> dash.Dash:
     for page in PAGES:
         page.register_callbacks(app, trace)
     _register_page_switch(app, trace)
+    _give_back_memory(app.server, trace)
     security.protect(app.server, script_hashes=app.csp_hashes())
     register_answers(app.server, pages=[page.path for page in PAGES], callbacks=app.callback_map)
     return app
+
+
+def _give_back_memory(server: flask.Flask, trace: Trace) -> None:
+    """After each answer, what it looked at of a trace that lies in a file leaves memory again."""
+
+    @server.after_request
+    def release(response: flask.Response) -> flask.Response:
+        trace.release()
+        return response
 
 
 def _register_page_switch(app: dash.Dash, trace: Trace) -> None:

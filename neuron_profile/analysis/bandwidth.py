@@ -8,6 +8,7 @@ import pandas as pd
 from neuron_profile.analysis.bytes_moved import coverage
 from neuron_profile.analysis.movement import movement
 from neuron_profile.analysis.sides import DEVICE, HOST, SIDES, side_of_slices
+from neuron_profile.analysis.spreading import spread
 from trace_format import Trace
 
 Array = np.ndarray
@@ -38,9 +39,9 @@ def bandwidth(trace: Trace, bins: int = 500) -> pd.DataFrame:
     for which in (DEVICE, HOST):
         mine = side == which
         if mine.any():
-            whole = _spread(edges, start[mine], dur_ns[mine], nbytes[mine])
+            whole = spread(edges, start[mine], dur_ns[mine], nbytes[mine])
             known = mine & estimated
-            parts.append(_frame(edges, SIDES[which], whole, _spread(edges, start[known], dur_ns[known], nbytes[known])))
+            parts.append(_frame(edges, SIDES[which], whole, spread(edges, start[known], dur_ns[known], nbytes[known])))
     frame = pd.concat(parts, ignore_index=True) if parts else _frame(edges, "", np.zeros(0), np.zeros(0))
     frame.attrs.update(coverage(moved))
     frame.attrs["unplaced_bytes"] += int(moved.bytes[~finished].sum())
@@ -56,30 +57,6 @@ def _edges(start: Array, end: Array, bins: int) -> Array:
     span = max(last - first, 1) + int(bool((start == last).any()) and last > first)
     bins = min(bins, span)
     return np.array([first + span * i // bins for i in range(bins + 1)], np.int64)
-
-
-def _spread(edges: Array, start: Array, dur_ns: Array, nbytes: Array) -> Array:
-    """The bytes that fall into each bin, `(bins,) float64`."""
-    bins, width = len(edges) - 1, np.diff(edges).astype(np.float64)
-    end = start + dur_ns
-    first = np.searchsorted(edges, start, "right") - 1
-    last = np.where(dur_ns > 0, np.searchsorted(edges, end, "left") - 1, first)
-    rate = nbytes / np.maximum(dur_ns, 1)
-    within = first == last
-    out = _sums(first[within], nbytes[within], bins)
-    first, last, start, end, rate = (values[~within] for values in (first, last, start, end, rate))
-    out += _sums(first, rate * (edges[first + 1] - start), bins)
-    out += _sums(last, rate * (end - edges[last]), bins)
-    # bins that a slice covers whole: its rate comes at the first of them and goes after the last
-    change = _sums(first + 1, rate, bins) - _sums(last, rate, bins)
-    covering = np.cumsum(np.bincount(first + 1, minlength=bins) - np.bincount(last, minlength=bins))
-    # where nothing covers a bin the sum of the rates is zero, whatever rounding says
-    return out + np.where(covering > 0, np.maximum(np.cumsum(change), 0.0), 0.0) * width
-
-
-def _sums(at: Array, numbers: Array, bins: int) -> Array:
-    """The sum of the numbers at each bin, `(bins,) float64`; numpy alone gives integers where there are none."""
-    return np.bincount(at, weights=numbers, minlength=bins).astype(np.float64)
 
 
 def _frame(edges: Array, side: str, whole: Array, estimated: Array) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from neuron_profile.analysis.labels import GROUPINGS, labels
 from neuron_profile.analysis.outermost import Placing
+from neuron_profile.analysis.own_time import own_time_ns
 from neuron_profile.analysis.sides import side_of_slices
 from neuron_profile.analysis.totals import Work, totals
 from trace_format import Trace
@@ -22,10 +23,12 @@ def hotspots(trace: Trace, by: str = "name", top: int | None = None) -> pd.DataF
     Columns: name; category (by module, track, source: the one that takes most of the self time); count; total_ns (by
     name and category the sum of the durations: a recursive call counts once for each level; by module, source, track
     and op time counts once: a slice inside another of the same row and track adds nothing); self_ns (the durations
-    less the time inside other slices of the same track); mean_ns and max_ns of one slice; share_ratio (share of the
+    less the time inside other slices of the same track; whole durations for instructions and DMA packets, which
+    overlap in a pipeline and do not call one another); mean_ns and max_ns of one slice; share_ratio (share of the
     self time of its side, device or host). Each side is ordered by self_ns, largest first. A slice that did not finish
     counts in `count` and adds nothing to any time; where none finished mean_ns is NaN and max_ns -1.
-    Annotations are not work and are left out; by category they have a row whose share_ratio is NaN.
+    Annotations are not work and are left out; by category they have a row whose share_ratio is NaN. Neither is what an
+    engine waits for (category semaphore), which is left out.
 
     `attrs`: device_rows (how many rows are device work), device_self_ns and host_self_ns (what share_ratio is a
     share of), unfinished (slices counted without a time), and `why` where the trace cannot be grouped this way.
@@ -38,7 +41,7 @@ def hotspots(trace: Trace, by: str = "name", top: int | None = None) -> pd.DataF
     found = labels(trace, by)
     slices = trace.slices
     frame = totals(
-        Work(found.of_slice, found.texts, slices.category, side_of_slices(trace), slices.dur_ns, slices.self_ns),
+        Work(found.of_slice, found.texts, slices.category, side_of_slices(trace), slices.dur_ns, own_time_ns(trace)),
         split_categories=by in ("name", "op"),
         annotations=by == "category",
         top=top,

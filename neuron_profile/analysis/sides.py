@@ -12,6 +12,7 @@ Array = np.ndarray
 SIDES = ("device", "host")
 DEVICE, HOST, NEITHER = 0, 1, 2
 ANNOTATION = CATEGORIES.index("annotation")
+_SEMAPHORE = CATEGORIES.index("semaphore")
 
 _SIDE_OF_KIND = {
     "stream": DEVICE, "engine": DEVICE, "dma_queue": DEVICE, "collective": DEVICE,
@@ -35,5 +36,7 @@ def side_of_tracks(tracks: Tracks) -> Array:
 
 
 def side_of_slices(trace: Trace) -> Array:
-    """The side of each slice, shape `(n,) int64`."""
-    return side_of_tracks(trace.tracks)[trace.slices.track]
+    """The side of each slice, shape `(n,) int64`: that of its track, NEITHER for what an engine waits for."""
+    side = side_of_tracks(trace.tracks)[trace.slices.track]
+    waits = trace.slices.category == _SEMAPHORE
+    return np.where(waits, NEITHER, side) if waits.any() else side

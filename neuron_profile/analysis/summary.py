@@ -11,6 +11,7 @@ import pandas as pd
 from neuron_profile.analysis.categories import time_by_category
 from neuron_profile.analysis.hotspots import hotspots
 from neuron_profile.analysis.memory import memory_timeline
+from neuron_profile.analysis.neuron_device import DeviceMetrics, device_metrics
 from neuron_profile.analysis.records import plain, records
 from neuron_profile.analysis.steps import steps
 from trace_format import ImportReport, Trace
@@ -25,6 +26,7 @@ class Summary:
     - `hotspots`: the first `HOTSPOTS` rows.
     - `peak_memory`: columns device, rank, peak_bytes, at_ns (the first moment of the peak); no rows where
       the trace has no memory events. `attrs`: those of `memory_timeline`.
+    - `device`: the metrics of Neuron devices.
     - `window_ns`: first start and last end of anything in the trace, None for a trace without any time.
     """
 
@@ -34,14 +36,16 @@ class Summary:
     time_by_category: pd.DataFrame
     hotspots: pd.DataFrame
     peak_memory: pd.DataFrame
+    device: DeviceMetrics
     report: ImportReport
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON takes it; what the trace does not tell is left out, unknown values are None.
 
-        Keys: metadata, steps, hotspots, time_by_category, peak_memory (where memory was recorded), report.
+        Keys: metadata, steps, hotspots, time_by_category, peak_memory (where memory was recorded), report; for profiles
+        of Neuron devices device (AWS's names and units, totals over executions) and device_by_execution (a list).
         """
-        found = {
+        found: dict[str, Any] = {
             "metadata": plain(self.metadata),
             "steps": records(self.steps),
             "hotspots": records(self.hotspots),
@@ -49,6 +53,9 @@ class Summary:
         }
         if len(self.peak_memory):
             found["peak_memory"] = records(self.peak_memory)
+        if self.device.total is not None:
+            found["device"] = self.device.total.to_dict()
+            found["device_by_execution"] = [execution.to_dict() for execution in self.device.executions]
         return {**found, "report": self.report.to_dict()}
 
 
@@ -61,6 +68,7 @@ def summarize(trace: Trace) -> Summary:
         time_by_category=time_by_category(trace),
         hotspots=hotspots(trace, top=HOTSPOTS),
         peak_memory=_peaks(memory_timeline(trace)),
+        device=device_metrics(trace),
         report=trace.report,
     )
 

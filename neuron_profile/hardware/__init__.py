@@ -1,7 +1,8 @@
-"""Formulas for what an operator needs, each with its source."""
+"""Formulas for what an operator needs and peaks of what devices can do, each with its source."""
 
 from __future__ import annotations
 
 from neuron_profile.hardware.op_cost import OpCost, op_cost
+from neuron_profile.hardware.peaks import Peaks, peaks_of, tensor_flops
 
-__all__ = ["OpCost", "op_cost"]
+__all__ = ["OpCost", "Peaks", "op_cost", "peaks_of", "tensor_flops"]

@@ -184,6 +184,22 @@ def test_convert_overwrites_nothing_without_force(
     assert json.loads(target.read_text())
 
 
+def test_convert_says_what_was_lost_on_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events = [
+        {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2},
+        {"ph": "X", "name": "no time", "pid": 1, "tid": 1},
+        {"ph": "C", "name": "c", "pid": 1, "ts": 1, "args": {"value": "no number"}},
+    ]
+    source = tmp_path / "in.json"
+    source.write_text(json.dumps(events))
+    assert main(["convert", str(source), str(tmp_path / "out.pftrace")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert (
+        lines[0] == f"{source}: kept 2 of 3 source events, left out 1, repaired 1; neuron-explorer check says of what"
+    )
+    assert lines[1] == "out.pftrace has no place for 1 counter values that are no number; .pb and .json have"
+
+
 def test_convert_onto_itself_with_force_keeps_the_trace(trace_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(trace_file), str(trace_file), "--force"]) == 0
     capsys.readouterr()

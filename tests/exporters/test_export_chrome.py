@@ -204,6 +204,28 @@ def test_every_exported_thread_nests(rows: list[tuple[int, int, int]], tmp_path:
         stack.append(end)
 
 
+@given(trace=traces(), chunk_rows=st.integers(1, 5))
+@once_per_example
+def test_how_many_rows_are_written_at_once_changes_nothing(trace: Trace, chunk_rows: int, tmp_path: Path) -> None:
+    export_file(trace, tmp_path / "whole.json", force=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("event_text", "memory_text", "chrome"):
+            patch.setattr(f"trace_format.exporters.{module}.CHUNK_ROWS", chunk_rows)
+        export_file(trace, tmp_path / "chunks.json", force=True)
+    assert (tmp_path / "chunks.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
+@pytest.mark.parametrize("device", ["neuron:²", "neuron:" + "9" * 5000, "neuron:-1", ":", "", "\ud800"])
+def test_a_device_of_any_name_is_written(device: str, tmp_path: Path) -> None:
+    builder = TraceBuilder()
+    builder["memory"].append(ts_ns=[1], device=builder.string(device), delta_bytes=[5], address=[2**64 - 1])
+    trace = builder.finish()
+    export_file(trace, tmp_path / "t.json")
+    assert differences(trace, load_file(tmp_path / "t.json")) == []
+    (event,) = (e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "i")
+    assert event["args"] == {"Bytes": 5, "Addr": 2**64 - 1, "Device Id": -1, "Device Type": 20}
+
+
 @given(trace=traces())
 @once_per_example
 def test_any_trace_comes_back(trace: Trace, tmp_path: Path) -> None:

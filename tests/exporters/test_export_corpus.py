@@ -9,6 +9,7 @@ import pytest
 from perfetto_engine import in_perfetto
 from trace_differences import differences
 
+from trace_format import TraceBuilder
 from trace_format.exporters import export_file
 from trace_format.importers import load_file
 
@@ -59,3 +60,16 @@ def test_perfetto_loads_what_is_unfinished_empty_or_crosses(tmp_path: Path) -> N
     found = in_perfetto(tmp_path / "t.json")
     assert (found["error"], found["problems"]) == (None, {})
     assert found["slices"] == len(trace.slices) + len(trace.instants) + len(trace.memory)
+
+
+def test_perfetto_draws_flows_between_slices_that_begin_at_one_moment(tmp_path: Path) -> None:
+    builder = TraceBuilder()
+    process = builder.track("python", pid=3)
+    one, two = (builder.track(f"t{tid}", kind="host_thread", parent=process, pid=3, tid=tid) for tid in (4, 5))
+    # on either track two slices that begin together; flows from and to the inner ones, in both directions
+    names = [builder.string(name) for name in ("outer one", "one", "outer two", "two")]
+    builder["slices"].append(ts_ns=[9, 9, 9, 9], dur_ns=[5, 2, 5, 0], track=[one, one, two, two], name=names)
+    builder["flows"].append(from_slice=[1, 3], to_slice=[3, 1])
+    export_file(builder.finish(), tmp_path / "t.json")
+    flows = "select o.name, i.name from flow join slice o on o.id=slice_out join slice i on i.id=slice_in order by 1"
+    assert in_perfetto(tmp_path / "t.json", flows)["queries"][flows] == "one|two|two|one"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from perfetto_engine import in_perfetto
 from perfetto_packets import PerfettoFile, read
@@ -16,7 +16,7 @@ from test_export_chrome import awkward_trace
 from trace_strategies import traces
 
 from trace_format import Trace, TraceBuilder, TraceFileError
-from trace_format.exporters import export_file
+from trace_format.exporters import export_file, not_written
 from trace_format.exporters.plain_text import plain
 from trace_format.importers import load_file
 
@@ -41,6 +41,11 @@ def exported(trace: Trace, path: Path) -> PerfettoFile:
     return read(path)
 
 
+def shown(name: str) -> str:
+    """A name as Perfetto can hold it, which ends a string at a zero byte."""
+    return plain(name).replace("\0", "\u2400")
+
+
 def test_names_categories_and_arguments_are_those_of_the_trace(tmp_path: Path) -> None:
     events = exported(awkward_trace(), tmp_path / "t.pftrace").events
     begins = {e["name"]: e for e in events if e["type"] == "begin"}
@@ -61,7 +66,7 @@ def test_names_categories_and_arguments_are_those_of_the_trace(tmp_path: Path) -
         ("true", True), ("false", False), ("-5", -5), ("18446744073709551615", 2**64 - 1), ("1e300", 1e300),
         ("99999999999999999999", "99999999999999999999"), ("null", "null"),
         ('"a\\nb"', "a\nb"), ("[[1, 2], []]", "[[1, 2], []]"),
-        ('"\\ud800"', "�"),
+        ('"\\ud800"', "�"), ('"a\\u0000b"', "a\u2400b"),
     ],
 )  # fmt: skip
 def test_an_argument_keeps_its_type(text: str, value: object, tmp_path: Path) -> None:
@@ -93,6 +98,26 @@ def test_processes_threads_devices_counters_and_lanes_are_told_apart(tmp_path: P
     assert parents == {
         "main": "python", "Tensor": "Neuron 0", "power": "Neuron 0", "main (lane 2)": "main",
     }  # fmt: skip
+
+
+def test_values_on_a_track_of_any_kind_are_counters(tmp_path: Path) -> None:
+    builder = TraceBuilder()
+    alone = builder.track("alone", kind="counter", unit="W")
+    process = builder.track("python", pid=5)
+    thread = builder.track("main", kind="host_thread", parent=process, pid=5, tid=9)
+    builder["slices"].append(ts_ns=1, dur_ns=2, track=thread)
+    builder["counters"].append(ts_ns=[1, 2, 3], track=[alone, process, thread], value=[1.0, 2.0, 3.0])
+    trace = builder.finish()
+    file = exported(trace, tmp_path / "t.pftrace")
+    parent_field, counter_field = 5, 8
+    told = {
+        e["value"]: (file.tracks[e["track"]][2].decode(), file.tracks[e["track"]].get(parent_field))
+        for e in file.events if e["type"] == "counter"
+    }  # fmt: skip
+    assert all(counter_field in file.tracks[e["track"]] for e in file.events if e["type"] == "counter")
+    assert {value: name for value, (name, _) in told.items()} == {1.0: "alone", 2.0: "python", 3.0: "main"}
+    assert [told[value][1] for value in (1.0, 2.0, 3.0)] == [None, process + 1, thread + 1]
+    assert_perfetto_keeps_all(trace, tmp_path / "again.pftrace")
 
 
 def test_memory_becomes_counters_of_what_is_known(tmp_path: Path) -> None:
@@ -155,11 +180,13 @@ def test_every_end_ends_the_slice_that_began_last(
 @given(trace=traces())
 @once_per_example
 def test_any_trace_is_written_whole(trace: Trace, tmp_path: Path) -> None:
-    events = exported(trace, tmp_path / "t.pftrace").events
+    file = exported(trace, tmp_path / "t.pftrace")
+    events, counter_field = file.events, 8
+    assert all((counter_field in file.tracks[e["track"]]) == (e["type"] == "counter") for e in events)
     shift = max(0, -(trace.time_range_ns or (0, 0))[0])
     slices, instants, counters = trace.slices, trace.instants, trace.counters
     expected = Counter(
-        (plain(name), ts + shift, dur)
+        (shown(name), ts + shift, dur)
         for name, ts, dur in zip(slices.text("name"), slices.ts_ns.tolist(), slices.dur_ns.tolist(), strict=True)
     )
     assert Counter(nested_slices(events)) == expected
@@ -196,6 +223,15 @@ def nested_slices(events: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
     return out + [(name, start, -1) for stack in still_open.values() for name, start in stack]
 
 
+def test_what_has_no_place_in_the_file_is_told(tmp_path: Path) -> None:
+    # one sample, one collective, one NEFF, and two counter values that are no number
+    assert not_written(awkward_trace(), "t.pftrace") == {
+        "samples": 1, "collectives": 1, "neffs": 1, "counter values that are no number": 2,
+    }  # fmt: skip
+    assert not_written(awkward_trace(), "t.json.gz") == {}
+    assert not_written(TraceBuilder().finish(), "t.pftrace") == {}
+
+
 def test_nothing_is_overwritten_and_nothing_left_behind(tmp_path: Path) -> None:
     (tmp_path / "t.pftrace").write_text("mine")
     with pytest.raises(TraceFileError, match="exists already"):
@@ -217,8 +253,8 @@ NAMES = (
 )
 
 
-def assert_perfetto_keeps_all(trace: Trace, path: Path) -> None:
-    export_file(trace, path)
+def assert_perfetto_keeps_all(trace: Trace, path: Path, *, force: bool = False) -> None:
+    export_file(trace, path, force=force)
     found = in_perfetto(path, TOTAL, OPEN, FLOWS, COUNTERS, ERRORS, NAMES)
     assert (found["error"], found["problems"]) == (None, {})
     assert found["slices"] == len(trace.slices) + len(trace.instants)
@@ -233,7 +269,7 @@ def assert_perfetto_keeps_all(trace: Trace, path: Path) -> None:
     counters = int(np.isfinite(trace.counters.value).sum()) + int(np.maximum(memory, 1).sum())
     assert int(answers[COUNTERS]) == counters
     assert int(answers[ERRORS] or 0) == 0
-    names = Counter(plain(name).encode() for name in trace.slices.text("name") + trace.instants.text("name"))
+    names = Counter(shown(name).encode() for name in trace.slices.text("name") + trace.instants.text("name"))
     most = sorted(names.items(), key=lambda item: (-item[1], item[0]))[:20]
     assert answers[NAMES] == ",".join(f"{name.hex().upper()}={count}" for name, count in most)
 
@@ -255,3 +291,10 @@ def test_perfetto_keeps_slices_inside_more_than_512_others(tmp_path: Path) -> No
     builder["slices"].append(ts_ns=1000 + number, dur_ns=10_000 - 2 * number, track=track)
     builder["instants"].append(ts_ns=2200, track=track)
     assert_perfetto_keeps_all(builder.finish(), tmp_path / "t.pftrace")
+
+
+# One start of Perfetto takes seconds.
+@given(trace=traces())
+@settings(once_per_example, max_examples=10, derandomize=True, phases=[Phase.generate])
+def test_perfetto_keeps_all_of_any_trace(trace: Trace, tmp_path: Path) -> None:
+    assert_perfetto_keeps_all(trace, tmp_path / "t.pftrace", force=True)

@@ -1,4 +1,4 @@
-"""One campaign in a process of its own, with bounded memory: `python campaign.py json|pb EXAMPLES [SEED]`.
+"""One campaign in a process of its own, with bounded memory: `python campaign.py json|log|pb EXAMPLES [SEED]`.
 
 Opens damaged files one after the other. Each must open, or be refused by a NeuronProfileError of one line, within
 seconds; what opens must add up, nest, and be written in every format. One that does not ends the campaign with its
@@ -77,7 +77,8 @@ def open_and_use(data: bytes, folder: Path) -> bool:
 def run(kind: str, examples: int, seed: int | None) -> None:
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
-    from json_documents import damaged_documents
+    from json_documents import damaged_documents, documents
+    from other_documents import documents as logs_and_timelines
     from test_export_chrome import awkward_trace
     from trace_records import lying_files
     from trace_strategies import small_trace
@@ -90,8 +91,12 @@ def run(kind: str, examples: int, seed: int | None) -> None:
         for i, trace in enumerate((awkward_trace(), small_trace(12, 2))):
             for suffix in (".pb", ".json"):
                 export_file(trace, folder / f"{i}{suffix}")
-        suffix = ".pb" if kind == "pb" else ".json"
-        ours = Files((folder / f"{i}{suffix}").read_bytes() for i in range(2))
+        ours = {suffix: [(folder / f"{i}{suffix}").read_bytes() for i in range(2)] for suffix in (".pb", ".json")}
+        files = {
+            "json": damaged_documents(Files([*documents(), *ours[".json"]])),
+            "log": damaged_documents(Files(logs_and_timelines())),
+            "pb": lying_files(Files(ours[".pb"])),
+        }
         kept = Path(tempfile.gettempdir()) / f"fuzz-{kind}-{os.getpid()}"
         limit()
 
@@ -100,7 +105,7 @@ def run(kind: str, examples: int, seed: int | None) -> None:
             max_examples=examples, deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
             suppress_health_check=list(HealthCheck), print_blob=False,
         )  # fmt: skip
-        @given(damaged_documents(ours) if kind == "json" else lying_files(ours))
+        @given(files[kind])
         def campaign(data: bytes) -> None:
             nonlocal opened, total
             total += 1

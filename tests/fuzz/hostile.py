@@ -78,6 +78,29 @@ def never_ended(size: int) -> bytes:
     return _file_of_events(b'{"ph":"B","name":"n","pid":1,"tid":1,"ts":%d}' % i for i in range(size))
 
 
+_LOG_LINE = b'V0728 16:17:28.000000 1 a.py:1] {"artifact":{"name":"a"},"rank":%d}\n'
+
+
+def log_of_one_payload(size: int) -> bytes:
+    return gzip.compress(_LOG_LINE % 0) + gzip.compress((b"\t" + b"x" * 63) * 10_000, 1) * (size // 640_000)
+
+
+def log_of_many_lines(size: int) -> bytes:
+    return gzip.compress(_LOG_LINE % 0) + gzip.compress(b"\t\n" * 10_000, 1) * (size // 10_000)
+
+
+def log_of_many_ranks(size: int) -> bytes:
+    return b"".join(_LOG_LINE % rank for rank in range(size))
+
+
+def timeline_of_many_rows(size: int) -> bytes:
+    return gzip.compress(b"[[1,1,1,1]") + gzip.compress(b",[2,2,2,2]" * 10_000, 1) * (size // 10_000)
+
+
+def timeline_of_brackets(size: int) -> bytes:
+    return gzip.compress(b"[[1,1,1,1]" + b"[" * size, 1)
+
+
 def blocks_out_of_nothing(size: int) -> bytes:
     blocks = []
     for number in range(size):
@@ -108,6 +131,7 @@ MAKERS: dict[str, Callable[[int], bytes]] = {
     for maker in (
         gzip_of_spaces, zstandard_of_brackets, one_huge_string, nested_arrays, nested_arguments, long_names,
         distinct_names, distinct_arguments, many_tracks, many_processes, all_overlap, never_ended,
+        log_of_one_payload, log_of_many_lines, log_of_many_ranks, timeline_of_many_rows, timeline_of_brackets,
         blocks_out_of_nothing, values_out_of_nothing, many_tables,
     )
 }  # fmt: skip

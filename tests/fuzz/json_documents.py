@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import zstandard
 from hypothesis import strategies as st
 
-Change = Callable[[bytes, random.Random], bytes]
+Change = Callable[[bytes, random.Random, Sequence[bytes]], bytes]  # a file, and others to take parts of
 
 _EVENTS = [
     {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 9, "ts": 1.5, "dur": 20.25,
@@ -40,8 +40,9 @@ _AROUND = {
 _TOKENS = (
     b"{", b"}", b"[", b"]", b",", b":", b'"', b"\\", b"null", b"true", b"NaN", b"-Infinity", b"1e999", b"-0",
     b"9" * 400, b"18446744073709551616", b"-9223372036854775808", b"1e18", b"0.0000000000000001",
-    b'"\\ud800"', b"\\u0000",
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b'"ph":"B",', b'"ph":"E",', b'"id":{},', b'"args":[],',
+    b'"\\ud800"', b"\\u0000", b'"%b"' % (b"9" * 5000), b'"\xc2\xb2"', b'"--5"', b'"0x"', b"1e-400",
+    b"\n", b"\n\t", b"V0101 00:00:00.000000 1 a.py:1] ", b"[[1,2,3,4]", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n",
+    b'"ph":"B",', b'"ph":"E",', b'"id":{},', b'"args":[],',
     b'"ts":[[]],', b'"dur":-1,', b'"traceEvents":[', b'{"traceEvents":[]}', b"//", b"/*", b"'", b"[" * 3000,
     b'{"a":' * 3000, b'"' + b"n" * 200_000 + b'"',
 )  # fmt: skip
@@ -55,38 +56,38 @@ def documents() -> list[bytes]:
     return [whole.encode(), f"[{events}]".encode(), f"[{events},".encode(), lines.encode(), json.dumps([]).encode()]
 
 
-def _flip(data: bytes, random_: random.Random) -> bytes:
+def _flip(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     out = bytearray(data)
     for _ in range(random_.randint(1, 4)):
         out[random_.randrange(len(out))] ^= 1 << random_.randrange(8)
     return bytes(out)
 
 
-def _cut(data: bytes, random_: random.Random) -> bytes:
+def _cut(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     return data[: random_.randrange(len(data))]
 
 
-def _remove(data: bytes, random_: random.Random) -> bytes:
+def _remove(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     first, last = _range(data, random_)
     return data[:first] + data[last:]
 
 
-def _splice(data: bytes, random_: random.Random) -> bytes:
-    other = random_.choice(documents())
+def _splice(data: bytes, random_: random.Random, others: Sequence[bytes]) -> bytes:
+    other = random_.choice(others)
     return data[: random_.randrange(len(data))] + other[random_.randrange(len(other)) :]
 
 
-def _repeat(data: bytes, random_: random.Random) -> bytes:
+def _repeat(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     first, last = _range(data, random_)
     return data[:first] + data[first:last] * random_.choice([2, 3, 50]) + data[last:]
 
 
-def _insert(data: bytes, random_: random.Random) -> bytes:
+def _insert(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     at = random_.randrange(len(data))
     return data[:at] + random_.choice(_TOKENS) + data[at:]
 
 
-def _replace_value(data: bytes, random_: random.Random) -> bytes:
+def _replace_value(data: bytes, random_: random.Random, others: Sequence[bytes] = ()) -> bytes:
     """Put something else behind one of the colons."""
     colons = [at for at, byte in enumerate(data) if byte == ord(":")]
     if not colons:
@@ -108,12 +109,12 @@ _PACKINGS: tuple[Callable[[bytes], bytes], ...] = (
 
 
 @st.composite
-def damaged_documents(draw: st.DrawFn, more: Sequence[bytes]) -> bytes:
-    """A file after up to six mishaps, packed or not, and perhaps damaged once more after packing."""
+def damaged_documents(draw: st.DrawFn, files: Sequence[bytes]) -> bytes:
+    """One of these files after up to six mishaps, packed or not, and perhaps damaged once more after packing."""
     random_ = random.Random(draw(st.integers(0, 2**32)))
-    data = draw(st.sampled_from([*documents(), *more]))
+    data = draw(st.sampled_from(files))
     for change in draw(st.lists(st.sampled_from(_CHANGES), max_size=6)):
-        data = change(data, random_) or b" "
+        data = change(data, random_, files) or b" "
     packing = draw(st.sampled_from(_PACKINGS))
     data = packing(data)
     return _flip(data, random_) if packing is not bytes and draw(st.booleans()) else data

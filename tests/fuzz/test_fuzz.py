@@ -18,7 +18,7 @@ EXAMPLES = ASKED or "100"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded by RLIMIT_AS")
-@pytest.mark.parametrize("kind", ["json", "pb"])
+@pytest.mark.parametrize("kind", ["json", "log", "pb"])
 def test_every_file_opens_or_is_refused(kind: str) -> None:
     seed = [] if ASKED else ["1"]
     run = subprocess.run(

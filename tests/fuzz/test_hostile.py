@@ -49,6 +49,7 @@ def test_what_is_much_but_right_opens_and_is_written_whole(name: str, size: int)
         ("zstandard_of_brackets", 100_000_000, "UnsupportedFormatError"),
         ("nested_arrays", 1_000_000, "UnsupportedFormatError"),
         ("one_huge_string", 50_000_000, "DamagedFileError"),
+        ("timeline_of_many_rows", 20_000_000, "LimitExceededError"),
         ("blocks_out_of_nothing", 1_000, "LimitExceededError"),
         ("values_out_of_nothing", 5, "LimitExceededError"),
     ],
@@ -61,6 +62,20 @@ def test_a_bomb_is_refused_in_one_line(name: str, size: int, kind: str) -> None:
 
 def test_a_file_of_nothing_but_space_is_a_trace_of_nothing() -> None:
     assert outcome("gzip_of_spaces", 50_000_000)["report"]["source_events"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "events"),
+    [("log_of_one_payload", 200_000_000, 1), ("log_of_many_lines", 2_000_000, 1), ("log_of_many_ranks", 5_000, 5_000)],
+)
+def test_a_log_is_read_whatever_its_payloads_and_ranks(name: str, size: int, events: int) -> None:
+    report = outcome(name, size)["report"]
+    assert report["source_events"] == report["kept"] == (events * SCALE if events > 1 else 1)
+
+
+def test_brackets_in_a_memory_timeline_cost_themselves() -> None:
+    report = outcome("timeline_of_brackets", 50_000_000)["report"]
+    assert report["kept"] == 1
 
 
 def test_only_the_event_that_nests_too_deep_is_left_out() -> None:

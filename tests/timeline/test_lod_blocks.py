@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lod_oracle import Block, naive_blocks, traces
 
-from explorer_app.lod import Lanes, Pyramid, Window, blocks_in_window
-from trace_format import Trace, TraceBuilder
+from explorer_app.lod import Lanes, Pyramid, Window, blocks, blocks_in_window, lanes
+from trace_format import Trace, TraceBuilder, builder
+from trace_format.spill import lies_in_a_file
 
 
 def asked(pyramid: Pyramid, window: Window, trace: Trace) -> list[Block]:
@@ -58,6 +61,35 @@ def test_a_window_shows_the_naive_blocks_that_reach_into_its_cells(
     assert asked(pyramid, window, trace) == expected
     pyramid.build()
     assert asked(pyramid, window, trace) == expected
+
+
+def in_a_file(trace: Trace) -> Trace:
+    """The same trace, its columns in a file."""
+    made = TraceBuilder()
+    for name, table in trace.tables().items():
+        if len(table):
+            made[name].append(len(table), **{column: np.array(values) for column, values in table.stored().items()})
+    return made.finish()
+
+
+@given(traces(), st.integers(1, 500), st.integers(1, 9))
+def test_a_trace_in_a_file_shows_the_same_blocks_piece_by_piece(trace: Trace, width_px: int, rows: int) -> None:
+    start, end = trace.time_range_ns or (0, 1)
+    window = Window(start, end + 1, width_px)
+    expected = naive_blocks(trace, window.shift)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builder, "_MOST_IN_MEMORY_BYTES", 0)
+        patch.setattr(lanes, "_ROWS_AT_A_TIME", rows)
+        patch.setattr(blocks, "_ROWS_AT_A_TIME", rows)
+        spilled = in_a_file(trace)
+        pyramid = Pyramid(Lanes(spilled))
+        assert asked(pyramid, window, spilled) == expected
+        pyramid.build()
+        assert asked(pyramid, window, spilled) == expected
+    assert lies_in_a_file(pyramid.lanes.row) == (len(trace.slices) > 0)
+    whole = Lanes(trace)
+    for name in ("offset", "row", "start_ns", "busy_before_ns"):
+        assert getattr(pyramid.lanes, name).tolist() == getattr(whole, name).tolist()
 
 
 def many_short_slices(count: int) -> Trace:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trace_format import nesting
+from trace_format.free_lines import FreeLines
 from trace_format.nesting import nest
+from trace_format.spill import Spill, lies_in_a_file
 
 Slice = tuple[int, int, int]  # track, start, duration
 
@@ -51,6 +55,21 @@ def test_nesting_is_what_looking_at_every_pair_gives(slices: list[Slice], apart:
     assert found.depth.tolist() == depth
     assert found.parent.tolist() == parent
     assert found.self_ns.tolist() == own
+
+
+@given(SLICES, st.integers(1, 6), st.sampled_from([1, 2, 3, 256]))
+def test_slices_in_a_file_nest_piece_by_piece_to_the_same(slices: list[Slice], rows: int, most_levels: int) -> None:
+    slices, ends = ordered(slices)
+    file = Spill()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "_ROWS_AT_A_TIME", rows)
+        patch.setattr(nesting, "_MOST_LEVELS", most_levels)
+        found = nest(*(file.column([column], column.dtype) for column in columns(slices)))
+    depth, parent, own = naive(slices, ends)
+    assert found.depth.tolist() == depth
+    assert found.parent.tolist() == parent
+    assert found.self_ns.tolist() == own
+    assert lies_in_a_file(found.parent)
 
 
 @given(SLICES, st.randoms())
@@ -99,6 +118,40 @@ def test_a_thousand_empty_slices_at_one_moment_share_a_line() -> None:
     found = nest(np.zeros(1001, np.int64), np.zeros(1001, np.int64), np.array([5] + [0] * 1000))
     assert set(found.depth[1:].tolist()) == {1}
     assert found.self_ns[0] == 5
+
+
+def test_a_hundred_thousand_slices_that_are_all_open_at_once_have_a_line_each() -> None:
+    # slice i is [i, n + i): none contains another, and at moment n - 1 all are open
+    n = 100_000
+    found = nest(np.zeros(n, np.int64), np.arange(n), np.full(n, n))
+    assert found.depth.tolist() == list(range(n))
+    assert set(found.parent.tolist()) == {-1}
+    assert set(found.self_ns.tolist()) == {n}
+
+
+def test_each_of_a_thousand_slices_may_lie_in_the_one_before() -> None:
+    # slice i is [i, 2n - i), and the next one takes all of it but its first and its last nanosecond
+    n = 1000
+    found = nest(np.zeros(n, np.int64), np.arange(n), 2 * n - 2 * np.arange(n))
+    assert found.depth.tolist() == list(range(n))
+    assert found.parent.tolist() == list(range(-1, n - 1))
+    assert found.self_ns.tolist() == [2] * n
+
+
+@given(st.lists(st.tuples(st.integers(0, 1600), st.booleans()), max_size=60), st.integers(0, 1600))
+def test_the_lowest_free_line_is_found_whatever_is_taken(steps: list[tuple[int, bool]], whole: int) -> None:
+    free, taken = FreeLines(), set(range(whole))
+    for line in range(whole):
+        free.take(line)
+    for line, gives in steps:
+        if gives and line in taken:
+            free.give(line)
+            taken.remove(line)
+        expected = next(i for i in range(line, 4000) if i not in taken)
+        assert free.lowest(line) == expected
+        if not gives:
+            free.take(expected)
+            taken.add(expected)
 
 
 def test_nothing_nests_in_nothing() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from trace_differences import differences
 
 from trace_format import NeuronProfileError, Trace, TraceBuilder, builder, read_trace, write_trace
-from trace_format.spill import Spill, release
+from trace_format.large_columns import LargeColumns
+from trace_format.row_order import order_in_pieces, order_of_rows
+from trace_format.spill import Spill, lies_in_a_file, release
+from trace_format.trace_pb import reader, writer
 
 CHUNK = st.fixed_dictionaries(
     {"start": st.integers(-(10**6), 10**6), "rows": st.integers(1, 6)},
@@ -75,13 +78,6 @@ def spilled(monkeypatch: pytest.MonkeyPatch) -> Trace:
     return made.finish()
 
 
-def lies_in_a_file(column: np.ndarray) -> bool:
-    base: Any = column
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(getattr(base, "obj", base), mmap.mmap)
-
-
 def test_the_columns_of_a_spilled_table_lie_in_a_file(spilled: Trace) -> None:
     assert spilled.slices.ts_ns.tolist() == [*range(2, 101, 2), *range(1, 100, 2)]
     assert lies_in_a_file(spilled.slices.ts_ns)
@@ -90,6 +86,60 @@ def test_the_columns_of_a_spilled_table_lie_in_a_file(spilled: Trace) -> None:
 def test_a_spilled_trace_is_written_and_read_like_any_other(spilled: Trace, tmp_path: Path) -> None:
     write_trace(spilled, tmp_path / "trace.pb")
     assert differences(spilled, read_trace(tmp_path / "trace.pb")) == []
+
+
+@given(st.lists(CHUNK, min_size=1, max_size=12), st.integers(1, 5))
+def test_a_large_table_is_read_into_a_file_piece_by_piece(chunks: list[dict[str, Any]], rows: int) -> None:
+    made = build(chunks)
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "trace.pb"
+        patch.setattr(writer, "_BLOCK_ROWS", 2)
+        write_trace(made, path)
+        patch.setattr(reader, "_MOST_IN_MEMORY_BYTES", -1)
+        patch.setattr(reader, "_ROWS_AT_A_TIME", rows)
+        assert differences(made, read_trace(path)) == []
+
+
+def test_what_is_derived_of_a_table_in_a_file_lies_in_one_too(
+    spilled: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(spilled, tmp_path / "trace.pb")
+    monkeypatch.setattr(reader, "_MOST_IN_MEMORY_BYTES", 0)
+    slices = read_trace(tmp_path / "trace.pb").slices
+    assert all(lies_in_a_file(column) for column in (slices.ts_ns, slices.depth, slices.self_ns, slices.parent))
+    assert slices.depth.tolist() == spilled.slices.depth.tolist()
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20), st.integers(-1, 4)), min_size=1, max_size=40)
+
+
+@given(ROWS, st.integers(1, 9), st.sampled_from(["slices", "counters", "samples"]), st.booleans())
+def test_rows_are_put_in_order_in_pieces_as_they_are_at_once(
+    rows: list[tuple[int, int, int]], at_a_time: int, table: str, in_order: bool
+) -> None:
+    if in_order:
+        rows = sorted(rows, key=lambda row: (row[0], row[1], -row[2] if row[2] >= 0 else -99))
+    columns = dict(zip(("track", "ts_ns", "dur_ns"), np.array(rows).T, strict=True))
+    expected, found = order_of_rows(table, columns), order_in_pieces(table, columns, at_a_time)
+    assert (None if found is None else found.tolist()) == (None if expected is None else expected.tolist())
+
+
+@pytest.mark.parametrize("at", ["put", "show"])
+def test_large_columns_move_to_memory_where_the_file_has_no_more_room(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    columns = LargeColumns(6, {"a": np.dtype("<i8"), "b": np.dtype("u1")}, Spill())
+    with columns.piece(0, 4) as part:
+        part["a"][:], part["b"][:] = [1, 2, 3, 4], 5
+    monkeypatch.setattr(Spill, at, full)
+    with columns.piece(4, 6) as part:
+        part["a"][:], part["b"][:] = [6, 7], 8
+    columns.put(1, {"a": np.array([9])})
+    found = columns.finish()
+    assert found["a"].tolist() == [1, 9, 3, 4, 6, 7]
+    assert found["b"].tolist() == [5, 5, 5, 5, 8, 8]
+    assert not lies_in_a_file(found["a"])
 
 
 def test_what_was_released_is_read_again(spilled: Trace) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import constructed
+import neuron_runs
 import numpy as np
 import pytest
 from callback_requests import grouping_request
@@ -17,7 +18,7 @@ from explorer_app.web.app import create_app
 from explorer_app.web.chart import plain, value_axis
 from explorer_app.web.links import slice_href, timeline_href
 from explorer_app.web.page import Page
-from explorer_app.web.pages import PAGES
+from explorer_app.web.pages import PAGES, device
 from explorer_app.web.pages.hotspots import hotspot_rows
 from explorer_app.web.pages.overview.captured import captured_facts
 from explorer_app.web.pages.overview.step_times import steps_card
@@ -27,6 +28,7 @@ from trace_format import CATEGORIES, Trace, TraceBuilder
 TRACES = {
     "three steps": constructed.three_steps, "hostile": constructed.hostile, "empty": constructed.empty,
     "long names": constructed.long_names, "unfinished": constructed.unfinished, "ranks": lambda: constructed.ranks(4),
+    "neuron device": lambda: neuron_runs.attention().trace(),
 }  # fmt: skip
 
 
@@ -85,7 +87,8 @@ def test_no_chart_offers_to_send_data_anywhere(page: Page, trace: Trace) -> None
 def test_the_walk_over_layouts_finds_the_charts() -> None:
     trace = constructed.three_steps()
     found = {page.name: len(graphs(page.layout(trace))) for page in PAGES}
-    assert found == {"Overview": 1, "Timeline": 0, "Hotspots": 0, "Memory": 1}
+    assert found == {"Overview": 1, "Timeline": 0, "Hotspots": 0, "Memory": 1, "Device": 0}
+    assert len(graphs(device.PAGE.layout(neuron_runs.attention().trace()))) == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

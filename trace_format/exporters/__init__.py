@@ -8,7 +8,7 @@ from pathlib import Path
 from trace_format.errors import UnsupportedFormatError
 from trace_format.trace import Trace
 
-__all__ = ["SUFFIXES", "export_file"]
+__all__ = ["SUFFIXES", "export_file", "not_written"]
 
 SUFFIXES = (".pb", ".json", ".json.gz", ".pftrace")
 
@@ -35,3 +35,13 @@ def export_file(trace: Trace, path: str | os.PathLike[str], *, force: bool = Fal
         write_perfetto_trace(trace, path, force=force)
     else:
         raise UnsupportedFormatError(f"cannot be written in that format; use one of {', '.join(SUFFIXES)}", path=path)
+
+
+def not_written(trace: Trace, path: str | os.PathLike[str]) -> dict[str, int]:
+    """How many rows of what `export_file` leaves out in the format of this path, because it cannot say them; most often
+    nothing."""
+    if not Path(path).name.lower().endswith(".pftrace"):
+        return {}
+    from trace_format.exporters.perfetto import not_written as not_in_perfetto
+
+    return not_in_perfetto(trace)

@@ -16,7 +16,7 @@ from trace_format.trace_events.section import dumps
 
 Array = np.ndarray
 
-_CHUNK_ROWS = 65_536
+CHUNK_ROWS = 65_536
 _EXACT_IN_DOUBLE = 2**53
 SEPARATOR = ",\n"  # before every event
 SCOPE_LETTERS = ("t", "p", "g")
@@ -65,8 +65,8 @@ def slice_events(
 
     `followers(first, texts)` appends to the texts of the slices from row `first` on the events that go behind each.
     """
-    for first in range(0, len(slices), _CHUNK_ROWS):
-        rows = slice(first, first + _CHUNK_ROWS)
+    for first in range(0, len(slices), CHUNK_ROWS):
+        rows = slice(first, first + CHUNK_ROWS)
         finished = slices.dur_ns[rows] >= 0
         heads = _heads(('"ph":"B"', '"ph":"X"'), finished, slices, rows, lanes.slice_lane[rows], lanes, texts)
         rests = _rests(slices, rows, texts)
@@ -78,8 +78,8 @@ def slice_events(
 def instant_events(instants: Instants, lanes: Lanes, texts: Texts, base_ns: int) -> Iterator[bytes]:
     """The events of all instants in row order, many at once."""
     kinds = tuple(f'"ph":"i","s":"{letter}"' for letter in SCOPE_LETTERS)
-    for first in range(0, len(instants), _CHUNK_ROWS):
-        rows = slice(first, first + _CHUNK_ROWS)
+    for first in range(0, len(instants), CHUNK_ROWS):
+        rows = slice(first, first + CHUNK_ROWS)
         lane = lanes.first[instants.track[rows]]
         heads = _heads(kinds, instants.scope[rows], instants, rows, lane, lanes, texts)
         rests = _rests(instants, rows, texts)

@@ -28,6 +28,10 @@ class TextRows(ByteRows):
         self._sign(values)
         self._digits(_magnitude(values))
 
+    def naturals(self, values: Array) -> None:
+        """Append a uint64 to each piece."""
+        self._digits(values)
+
     def microseconds(self, ts_ns: Array) -> None:
         """Append nanoseconds to each piece as exact decimal microseconds."""
         self._sign(ts_ns)

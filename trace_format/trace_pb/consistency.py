@@ -8,6 +8,7 @@ from trace_format.columns import Meaning, is_constant
 from trace_format.limits import LATEST_NS, LONGEST_NS
 from trace_format.nesting import has_circle
 from trace_format.pool import Pool
+from trace_format.spill import release
 from trace_format.tables import BY_TRACK, Table
 
 
@@ -21,6 +22,7 @@ def contradiction(tables: Mapping[str, Table], pool: Pool) -> str | None:
         problem = _reference(name, table, tables, pool) or _time(name, table)
         if problem:
             return problem
+        release(table.stored().values())
     if "tracks" in tables and has_circle(tables["tracks"].parent):
         return "the parents of tracks go in a circle"
     return None
@@ -43,6 +45,7 @@ def _reference(name: str, table: Table, tables: Mapping[str, Table], pool: Pool)
             return f"column {name}.{column} refers to something the file lacks"
         if spec.meaning is Meaning.ROW and int(values.min()) < -1:
             return f"column {name}.{column} has negative row numbers"
+        release([values])
     return None
 
 

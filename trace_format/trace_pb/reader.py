@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -16,11 +16,13 @@ from google.protobuf.message import DecodeError
 
 from trace_format.columns import constant_column
 from trace_format.errors import DamagedFileError, LimitExceededError, TraceFileError, UnsupportedFormatError
+from trace_format.large_columns import LargeColumns
 from trace_format.limits import BLOCK_ROWS, Limits
 from trace_format.metadata import checked
 from trace_format.pool import Interned, Pool, V
 from trace_format.proto import trace_pb2 as pb
 from trace_format.report import ImportReport
+from trace_format.spill import Spill, release
 from trace_format.tables import BY_TRACK, TABLES, Extra, Table
 from trace_format.trace import Trace
 from trace_format.trace_pb import wire
@@ -45,6 +47,9 @@ _CUT_SHORT = "file cut short: opened up to its last whole block"
 _NO_INDEX = "damaged index: rebuilt from the records"
 # What a row takes later at least, whether its columns are stored or not; nesting slices needs several columns at once.
 _BYTES_PER_ROW = {"slices": 128}
+# The columns of a table beyond this many bytes lie in a file; so many rows of them are decoded at a time.
+_MOST_IN_MEMORY_BYTES = 128 << 20
+_ROWS_AT_A_TIME = 1 << 18
 _BYTES_PER_VALUE = 64  # what Python needs for an object and its place in a list
 # Tables whose row numbers others hold; those that refer to slices are mended instead.
 _REFERRED_TO = {"tracks", "neffs"}
@@ -92,11 +97,14 @@ class TraceReader:
         self._data.close()
 
     def trace(self) -> Trace:
-        """The whole trace. Rows lost with damaged blocks are counted, and what referred to them refers to none."""
+        """The whole trace. Rows lost with damaged blocks are counted, and what referred to them refers to none.
+
+        The columns of a large table lie in a temporary file.
+        """
         report = ImportReport(self.report.source_events, self.report.left_out.copy(), self.report.repaired.copy())
         budget = self._budget(self._limits.decoded_bytes)
-        blocks_of = self._catalogue.blocks_of
-        tables = {name: self._decode(name, blocks_of(name), None, budget) for name in self.row_counts}
+        blocks_of, file = self._catalogue.blocks_of, Spill()
+        tables = {name: self._decode(name, blocks_of(name), None, budget, file) for name in self.row_counts}
         lost: dict[str, int] = {}
         for name in self._expected_rows.keys() | self.row_counts.keys():
             missing = max(self._expected_rows.get(name, 0), self.row_counts.get(name, 0)) - len(tables.get(name, ()))
@@ -271,8 +279,10 @@ class TraceReader:
                 survey.values.add(constant_value(column))
         return np.array(intact, np.int64), found
 
-    def _decode(self, name: str, blocks: Array, wanted: set[str] | None, budget: _Budget) -> Table:
-        """The wanted columns of these blocks; damaged blocks are left out."""
+    def _decode(
+        self, name: str, blocks: Array, wanted: set[str] | None, budget: _Budget, file: Spill | None = None
+    ) -> Table:
+        """The wanted columns of these blocks, in `file` if they are large; damaged blocks are left out."""
         kind = TABLES.get(name, Extra)
         intact, found = self._survey(blocks, wanted)
         rows = self._catalogue.rows[intact]
@@ -291,25 +301,40 @@ class TraceReader:
                 varying[column] = fill
             else:
                 data[column] = constant_column(from_bits(value, survey.dtype), total, survey.dtype)
-        size = total * (_BYTES_PER_ROW.get(name, 16) + sum(fill.dtype.itemsize for fill in varying.values()))
+        stored_bytes = total * sum(fill.dtype.itemsize for fill in varying.values())
+        size = stored_bytes + total * _BYTES_PER_ROW.get(name, 16)
         if size > budget.left:
             raise self._over_limit(f"table {name!r} needs {size:,} bytes", budget.left)
         budget.left -= size
-        data |= {column: np.empty(total, fill.dtype) for column, fill in varying.items()}
+        large = file is not None and stored_bytes > _MOST_IN_MEMORY_BYTES
+        columns = LargeColumns(total, {n: fill.dtype for n, fill in varying.items()}, file if large else None)
         at = 0
-        for number, count in zip(intact.tolist(), rows.tolist(), strict=True):
+        for first, last in _pieces(rows, _ROWS_AT_A_TIME if large else total):
+            count = int(rows[first:last].sum())
+            with columns.piece(at, at + count) as out:
+                self._decode_blocks(intact[first:last], rows[first:last], varying, out)
+            at += count
+            if large:
+                release([np.frombuffer(self._data, np.uint8)])
+        return kind(data | columns.finish(), self.pool, rows=total, ids=self._ids(name, intact))
+
+    def _decode_blocks(
+        self, numbers: Array, rows: Array, varying: Mapping[str, Array], out: Mapping[str, Array]
+    ) -> None:
+        """Write the rows of these blocks into `out`; `varying` has what stands for a column that a block lacks."""
+        at = 0
+        for number, count in zip(numbers.tolist(), rows.tolist(), strict=True):
             block = self._block(number)
             stored = {column.name: column for column in block.columns} if block is not None else {}
             for column, fill in varying.items():
-                out = data[column][at : at + count]
-                out[:] = fill
+                part = out[column][at : at + count]
+                part[:] = fill
                 if column in stored:
                     try:
-                        decode_column(stored[column], out)
+                        decode_column(stored[column], part)
                     except ColumnError as error:
                         raise self._unreadable(number, str(error)) from error
             at += count
-        return kind(data, self.pool, rows=total, ids=self._ids(name, intact))
 
     def _budget(self, most: int) -> _Budget:
         return _Budget(min(most, max(self._limits.always_bytes, len(self._view) * self._limits.expansion)))
@@ -332,6 +357,16 @@ class TraceReader:
     def _over_limit(self, message: str, limit: int, offset: int | None = None) -> LimitExceededError:
         message = f"{message}, more than the {limit:,} allowed; read a part of it, or raise the limit"
         return LimitExceededError(message, path=self.path, offset_bytes=offset)
+
+
+def _pieces(rows: Array, rows_at_a_time: int) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks that have so many rows together, or hardly more; `rows` are those of each block."""
+    first = before = through = 0
+    for number, count in enumerate(rows.tolist(), 1):
+        through += count
+        if through - before >= rows_at_a_time or number == len(rows):
+            yield first, number
+            first, before = number, through
 
 
 def _utf8(raw: bytes) -> bytes:

@@ -2,7 +2,7 @@
 (function (np) {
   "use strict";
 
-  const KINDS = { bytes: "size", B: "size", "bytes/s": "bandwidth", "B/s": "bandwidth" };
+  const KINDS = { bytes: "size", B: "size", "bytes/s": "bandwidth", "B/s": "bandwidth", ratio: "ratio" };
   const TIME_UNITS = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
   const LONG_UNITS = [[60e9, "min"], [3600e9, "h"]];
   const LONG_FROM = 300e9; // as np_format.js

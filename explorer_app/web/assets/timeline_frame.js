@@ -134,23 +134,25 @@
 
   function drawProcess({ surface, theme }, row, y) {
     surface.fill(theme.bg, 0, y, surface.width, row.height - 1);
-    drawChevron(surface, 14, y + row.height / 2, row.folded);
+    const left = row.process.level * np.sizes.INDENT;
+    drawChevron(surface, left + 14, y + row.height / 2, row.folded);
     const middle = y + row.height / 2 + 0.5;
     const { name, note } = row.process;
-    surface.text(name, 26, middle, surface.width - 200, { font: theme.heading });
-    const after = 26 + Math.min(surface.textWidth(name, theme.heading), surface.width - 200) + 12;
+    surface.text(name, left + 26, middle, surface.width - 200, { font: theme.heading });
+    const after = left + 26 + Math.min(surface.textWidth(name, theme.heading), surface.width - 200) + 12;
     surface.text(note, after, middle, surface.width - after - 12, { color: theme.dim });
   }
 
   function drawTrackName({ surface, theme }, row, y) {
     const { track } = row;
-    const room = surface.gutter - 36;
-    if (row.foldable) drawChevron(surface, 14, y + 12, row.folded);
+    const left = row.process.level * np.sizes.INDENT;
+    const room = surface.gutter - left - 36;
+    if (row.foldable) drawChevron(surface, left + 14, y + 12, row.folded);
     const name = track.simulated ? `sim. ${track.name}` : track.name;
-    surface.text(name, 26, y + 12, room);
+    surface.text(name, left + 26, y + 12, room);
     if (row.height >= 36) {
       const unit = track.counter?.high != null ? `up to ${np.format.value(track.counter.high, track.counter.unit)}` : "";
-      surface.text(unit || track.note, 26, y + 28, room, { color: theme.dim });
+      surface.text(unit || track.note, left + 26, y + 28, room, { color: theme.dim });
     }
   }
 

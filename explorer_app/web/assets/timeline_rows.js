@@ -8,6 +8,7 @@
   const COUNTER = 46;
   const TICKS = 14;
   const PADDING = 3;
+  const INDENT = 12;
 
   /**
    * A row of the canvas.
@@ -19,7 +20,8 @@
     /** @param {object[]} processes as `/_trace/meta` lists them */
     constructor(processes) {
       this.processes = processes;
-      this.foldedProcesses = new Set();
+      this.foldedProcesses = new Set(processes.filter((p) => p.folded).map((p) => p.id));
+      this.byId = new Map(processes.map((p) => [p.id, p]));
       this.foldedTracks = new Set();
       this.laneCount = Math.max(0, ...processes.flatMap((p) => p.tracks.map((t) => t.lane + t.depths)));
       this.layOut();
@@ -34,12 +36,20 @@
       /** Where an arrow to a lane ends: its middle, or that of the row it is folded into. */
       this.laneMiddle = new Float64Array(this.laneCount).fill(-1);
       let y = 0;
+      /** Middle of the heading into which each process is folded; not there where none is. */
+      const hidden = new Map();
       for (const process of this.processes) {
+        const lanesTo = (middle) => {
+          hidden.set(process.id, middle);
+          for (const track of process.tracks) this.laneMiddle.fill(middle, track.lane, track.lane + track.depths);
+        };
+        if (hidden.has(process.within)) {
+          lanesTo(hidden.get(process.within));
+          continue;
+        }
         const folded = this.foldedProcesses.has(process.id);
         this.rows.push({ kind: "process", y, height: HEADING, process, folded, foldable: true });
-        if (folded) {
-          for (const track of process.tracks) this.laneMiddle.fill(y + HEADING / 2, track.lane, track.lane + track.depths);
-        }
+        if (folded) lanesTo(y + HEADING / 2);
         y += HEADING;
         if (!folded) for (const track of process.tracks) y = this.layOutTrack(process, track, y);
       }
@@ -119,7 +129,7 @@
       for (const process of this.processes) {
         for (const track of process.tracks) {
           if (lane >= track.lane && lane < track.lane + track.depths) {
-            this.foldedProcesses.delete(process.id);
+            for (let at = process; at; at = this.byId.get(at.within)) this.foldedProcesses.delete(at.id);
             this.foldedTracks.delete(track.id);
           }
         }
@@ -130,5 +140,5 @@
   }
 
   np.Rows = Rows;
-  np.sizes = { LANE, BAR, HEADING, COUNTER, TICKS };
+  np.sizes = { LANE, BAR, HEADING, COUNTER, TICKS, INDENT };
 })((window.npTimeline ??= {}));

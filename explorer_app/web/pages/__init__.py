@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from explorer_app.web.page import Page
+from explorer_app.web.pages.device import PAGE as DEVICE
 from explorer_app.web.pages.hotspots import PAGE as HOTSPOTS
 from explorer_app.web.pages.memory import PAGE as MEMORY
 from explorer_app.web.pages.overview import PAGE as OVERVIEW
 from explorer_app.web.pages.timeline import PAGE as TIMELINE
 
-PAGES: Final[tuple[Page, ...]] = (OVERVIEW, TIMELINE, HOTSPOTS, MEMORY)
+PAGES: Final[tuple[Page, ...]] = (OVERVIEW, TIMELINE, HOTSPOTS, MEMORY, DEVICE)

@@ -23,6 +23,7 @@ class TimelineData:
         self.moments = Moments(trace.instants, tracks)
         self.counters = CounterEnvelopes(trace.counters, tracks)
         self.pyramid = Pyramid(self.lanes)
+        trace.release()
 
     @property
     def start_ns(self) -> int:
@@ -42,10 +43,9 @@ class TimelineData:
         """The name of a slice or an instant as a label shows it (see `names.named`); its details have it whole."""
         return names.named(self.trace.pool.strings[string])
 
-    def root(self, track: int) -> int:
-        """The outermost track that a track belongs to: its process, where the trace has processes."""
-        seen = {track}
-        while (parent := int(self.trace.tracks.parent[track])) >= 0 and parent not in seen:
-            seen.add(parent)
-            track = parent
-        return track
+    def path(self, track: int) -> tuple[int, ...]:
+        """The tracks from the outermost one, its process where the trace has processes, to the track itself."""
+        path = [track]
+        while (parent := int(self.trace.tracks.parent[path[-1]])) >= 0 and parent not in path:
+            path.append(parent)
+        return tuple(reversed(path))

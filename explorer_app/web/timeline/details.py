@@ -79,10 +79,17 @@ def _mention(data: TimelineData, row: int) -> dict[str, Any]:
             "id": track,
             "name": data.label(int(trace.tracks.name[track])) or f"track {track}",
             "kind": TRACK_KINDS[trace.tracks.kind[track]],
-            "process": data.label(int(trace.tracks.name[data.root(track)])),
+            "process": _path(data, track),
             "simulated": bool(trace.tracks.simulated[track]),
         },
     }
+
+
+def _path(data: TimelineData, track: int) -> str:
+    """What a track belongs to, outermost first: "fused.neff › Core 4"; its own name where it belongs to nothing."""
+    path = data.path(track)
+    names = (data.label(int(data.trace.tracks.name[at])) for at in (path[:-1] or path))
+    return " › ".join(name for name in names if name)
 
 
 def _place(data: TimelineData, row: int) -> tuple[int, int]:

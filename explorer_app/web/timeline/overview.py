@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from explorer_app import format as fmt
 from explorer_app.lod import Window, busy_ratio
 from explorer_app.web.names import named
 from explorer_app.web.numbers import once
 from explorer_app.web.timeline.data import TimelineData
+from explorer_app.web.timeline.headings import Heading, begins_folded, headings
 from neuron_profile import analysis
 from trace_format import CATEGORIES, TRACK_KINDS, Trace
 
@@ -28,7 +30,8 @@ def overview(data: TimelineData) -> dict[str, Any]:
     - `start_ns`: first moment of the trace as decimal text (JavaScript's numbers cannot hold it); all other times
       are nanoseconds from there. `span_ns`: its length, at least 1.
     - `categories`: their names by id.
-    - `processes`: groups of tracks, each `{id, name, note, tracks}`; a track is `{id, name, note, kind, simulated,
+    - `processes`: groups of tracks, each `{id, name, note, within, level, folded, tracks}`: `within` the id of the
+      group around it, null for a process, `folded` whether it begins so; a track is `{id, name, note, kind, simulated,
       lane, depths, slices, instants, counter}`: its first lane, how many it has, and for a counter `{unit, low,
       high}`, else null.
       Only the first `MOST_TRACKS` tracks with content are among them.
@@ -38,18 +41,13 @@ def overview(data: TimelineData) -> dict[str, Any]:
       sums leave 64 bits.
     """
     trace = data.trace
-    groups = _groups(data)
     durable = data.lanes.depths + data.counters.rows.counts
-
-    def place(process: int) -> tuple[bool, int, int]:
-        """As the source wants it, but processes that hold nothing but instants come last."""
-        return not durable[groups[process]].any(), int(trace.tracks.sort_index[process]), process
-
+    shown = tracks_with_content(trace)[:MOST_TRACKS]
     return {
         "start_ns": str(data.start_ns),
         "span_ns": max(1, data.lanes.end_ns - data.start_ns),
         "categories": CATEGORIES,
-        "processes": [_process(data, process, groups[process]) for process in sorted(groups, key=place)],
+        "processes": [_process(data, heading) for heading in headings(data, shown, durable > 0)],
         "slice_count": len(trace.slices),
         "steps": _steps(data),
         "steps_label": _steps_label(trace),
@@ -65,35 +63,28 @@ def tracks_with_content(trace: Trace) -> list[int]:
     return order[np.asarray(held)[order] > 0].tolist()
 
 
-def _groups(data: TimelineData) -> dict[int, list[int]]:
-    """The tracks to show, by the track that stands for their process: the outermost one they belong to. Tracks that
-    belong to none are put together by rank and process id, under the first of them."""
-    table = data.trace.tracks
-    groups: dict[int, list[int]] = {}
-    loose: dict[tuple[int, int], int] = {}
-    for track in tracks_with_content(data.trace)[:MOST_TRACKS]:
-        process = data.root(track)
-        if process == track and not (table.parent == track).any():
-            process = loose.setdefault((int(table.rank[track]), int(table.pid[track])), track)
-        groups.setdefault(process, []).append(track)
-    return groups
-
-
-def _process(data: TimelineData, process: int, tracks: list[int]) -> dict[str, Any]:
-    table = data.trace.tracks
+def _process(data: TimelineData, heading: Heading) -> dict[str, Any]:
+    table, process = data.trace.tracks, heading.track
     pid, rank = int(table.pid[process]), int(table.rank[process])
     by_number = f"process {pid}" if pid >= 0 else "tracks"
-    is_loose = process in tracks and not (table.parent == process).any()
-    notes = [f"rank {rank}"] if rank >= 0 else []
-    if pid >= 0 and not is_loose:
-        notes.append(f"pid {pid}")
-    if table.host[process]:
-        notes.append(data.label(int(table.host[process])))
+    around = heading.path.index(heading.within.track) + 1 if heading.within else 0
+    named = [data.label(int(table.name[at])) for at in heading.path[around:]]
+    if heading.within:
+        notes = [fmt.counted(len(heading.tracks), "track")]
+    else:
+        notes = [f"rank {rank}"] if rank >= 0 else []
+        if pid >= 0 and not heading.is_loose:
+            notes.append(f"pid {pid}")
+        if table.host[process]:
+            notes.append(data.label(int(table.host[process])))
     return {
         "id": process,
-        "name": by_number if is_loose else data.label(int(table.name[process])) or by_number,
+        "name": by_number if heading.is_loose else " › ".join(filter(None, named)) or by_number,
         "note": " · ".join(notes),
-        "tracks": [_track(data, track) for track in tracks],
+        "within": heading.within.track if heading.within else None,
+        "level": heading.level,
+        "folded": begins_folded(data, heading),
+        "tracks": [_track(data, track) for track in heading.tracks],
     }
 
 

@@ -47,7 +47,7 @@ def _value(text: bytes) -> bytes:
     """A JSON value as the value of a DebugAnnotation."""
     first = text[:1]
     if first == b'"':
-        return wire.sized(_STRING, plain(json.loads(text)).encode())
+        return wire.text(_STRING, json.loads(text))
     if first in b"-0123456789":
         return _number(text)
     return _SCALARS.get(text) or wire.sized(_STRING, text)

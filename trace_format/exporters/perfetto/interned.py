@@ -8,7 +8,6 @@ import numpy as np
 
 from trace_format.exporters.perfetto import wire
 from trace_format.exporters.perfetto.annotations import Annotations
-from trace_format.exporters.plain_text import plain
 from trace_format.pool import Pool
 from trace_format.trace import Trace
 from trace_format.trace_events.arguments import FRAME_SEPARATOR
@@ -50,7 +49,7 @@ def _messages(field: int, values: Iterable[tuple[int, str]]) -> Iterator[bytes]:
     parts: list[bytes] = []
     size = 0
     for number, text in values:
-        parts.append(wire.sized(field, wire.number(_ID, number), wire.sized(_TEXT, plain(text).encode())))
+        parts.append(wire.sized(field, wire.number(_ID, number), wire.text(_TEXT, text)))
         size += len(parts[-1])
         if size >= _BYTES_PER_PACKET:
             yield b"".join(parts)

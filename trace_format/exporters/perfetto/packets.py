@@ -37,7 +37,7 @@ def packets(trace: Trace, lanes: Lanes) -> Iterator[bytes]:
     yield from slice_packets(trace, lines.lane[lanes.slice_lane], arguments, shift_ns)
     yield from instant_packets(trace, lines.lane[lanes.first[trace.instants.track]], arguments, shift_ns)
     counters = trace.counters
-    yield from counter_packets(lines.track[counters.track], counters.ts_ns + shift_ns, counters.value)
+    yield from counter_packets(lines.counter[counters.track], counters.ts_ns + shift_ns, counters.value)
     for uuid, series in zip(lines.memory, memory, strict=True):
         yield from counter_packets(np.full(len(series.value), uuid), series.ts_ns + shift_ns, series.value)
 

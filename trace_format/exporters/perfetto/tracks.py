@@ -10,7 +10,6 @@ import numpy as np
 from trace_format.exporters.lanes import Lanes
 from trace_format.exporters.perfetto import wire
 from trace_format.exporters.perfetto.memory import Series
-from trace_format.exporters.plain_text import plain
 from trace_format.tables import TRACK_KINDS
 from trace_format.trace import Trace
 
@@ -30,13 +29,14 @@ _HOST_THREAD = TRACK_KINDS.index("host_thread")
 class Lines:
     """What Perfetto calls each line: small positive numbers.
 
-    - `track`, `lane`: of each track and each lane of slices, `(n,) int64`; a track's first lane has its track's.
+    - `lane`: of each lane of slices, `(n,) int64`; a track's first lane has its track's, which is its row + 1.
+    - `counter`: of the values of each track, `(n,) int64`.
     - `memory`: of each counter of memory.
     - `descriptors`: a TrackDescriptor of each, parents before children.
     """
 
-    track: Array
     lane: Array
+    counter: Array
     memory: range
     descriptors: list[bytes]
 
@@ -48,45 +48,61 @@ def numbered(trace: Trace, lanes: Lanes, memory: Sequence[Series]) -> Lines:
     lane = track[np.array(lanes.track, np.int64)]
     further = np.flatnonzero(lanes.number)
     lane[further] = 1 + tracks + np.arange(len(further))
-    first_counter = 1 + tracks + len(further)
-    counters = range(first_counter, first_counter + len(memory))
-    descriptors = list(_of_tracks(trace, lanes))
-    names = trace.tracks.text("name")
+    following = 1 + tracks + len(further)
+    counter = track.copy()
+    beside = _counters_beside(trace, lanes)
+    counter[beside] = following + np.arange(len(beside))
+    following += len(beside)
+    counters = range(following, following + len(memory))
+    descriptors = list(_of_tracks(trace, lanes, set(beside.tolist())))
+    names, units = trace.tracks.text("name"), trace.tracks.text("unit")
     for i in further.tolist():
         of = lanes.track[i]
         name = f"{names[of]} (lane {lanes.number[i] + 1})"
         descriptors.append(_descriptor(int(lane[i]), of, name, lanes.number[i]))
+    for of in beside.tolist():
+        descriptors.append(_descriptor(int(counter[of]), of, names[of], 0, _counter(units[of])))
     for uuid, series in zip(counters, memory, strict=True):
         descriptors.append(_descriptor(uuid, -1, series.name, uuid, _counter("bytes")))
-    return Lines(track, lane, counters, descriptors)
+    return Lines(lane, counter, counters, descriptors)
 
 
-def _of_tracks(trace: Trace, lanes: Lanes) -> Iterator[bytes]:
+def _counters_beside(trace: Trace, lanes: Lanes) -> Array:
+    """The tracks whose values need a line of their own: a line of Perfetto's shows values or events or other lines."""
+    with_values = np.unique(trace.counters.track).astype(np.int64)
+    others = np.zeros(len(trace.tracks), bool)
+    others[lanes.track] = True
+    parents = trace.tracks.parent
+    others[parents[parents >= 0]] = True
+    return with_values[others[with_values]]
+
+
+def _of_tracks(trace: Trace, lanes: Lanes, beside: set[int]) -> Iterator[bytes]:
     tracks = trace.tracks
     names, units, order = tracks.text("name"), tracks.text("unit"), tracks.sort_index.tolist()
     parents, kinds, devices = tracks.parent.tolist(), tracks.kind.tolist(), tracks.device.tolist()
-    counters = set(np.unique(trace.counters.track).tolist())
+    values_alone = set(np.unique(trace.counters.track).tolist()) - beside
     processes = set()
     described: set[int] = set()
     for track in _parents_first(parents):
         parent = parents[track] if parents[track] in described else -1
         name, pid, lane = names[track], lanes.process[track], int(lanes.first[track])
         what = b""
+        if track in values_alone:
+            what = _counter(units[track])
         # to Perfetto number 0 is the idle process and the idle thread
-        if parent < 0 and pid > 0 and devices[track] < 0:
+        elif parent < 0 and pid > 0 and devices[track] < 0:
             processes.add(pid)
-            what = wire.sized(_PROCESS, wire.number(_PID, pid), _text(_PROCESS_NAME, name))
+            what = wire.sized(_PROCESS, wire.number(_PID, pid), wire.text(_PROCESS_NAME, name))
         elif lane >= 0 and kinds[track] == _HOST_THREAD and pid in processes and lanes.tid[lane] > 0:
             ids = wire.number(_THREAD_PID, pid), wire.number(_TID, lanes.tid[lane])
-            what = wire.sized(_THREAD, *ids, _text(_THREAD_NAME, name))
-        elif track in counters:
-            what = _counter(units[track])
+            what = wire.sized(_THREAD, *ids, wire.text(_THREAD_NAME, name))
         described.add(track)
         yield _descriptor(track + 1, parent, name, order[track], what)
 
 
 def _counter(unit: str) -> bytes:
-    return wire.sized(_COUNTER, _text(_UNIT_NAME, unit))
+    return wire.sized(_COUNTER, wire.text(_UNIT_NAME, unit))
 
 
 def _descriptor(uuid: int, parent: int, name: str, rank: int, what: bytes = b"") -> bytes:
@@ -95,11 +111,7 @@ def _descriptor(uuid: int, parent: int, name: str, rank: int, what: bytes = b"")
     rank = min(max(rank, -(2**31)), 2**31 - 1)
     ordering = wire.number(_CHILD_ORDERING, _EXPLICIT_ORDER) + wire.number(_SIBLING_RANK, rank)
     merging = wire.number(_SIBLING_MERGE, _NEVER_MERGE)
-    return b"".join((wire.number(_UUID, uuid), around, _text(_NAME, name), what, ordering, merging))
-
-
-def _text(field: int, text: str) -> bytes:
-    return wire.sized(field, plain(text).encode())
+    return b"".join((wire.number(_UUID, uuid), around, wire.text(_NAME, name), what, ordering, merging))
 
 
 def _parents_first(parents: list[int]) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from trace_format.exporters.byte_rows import ByteRows
+from trace_format.exporters.plain_text import plain
 from trace_format.trace_pb.wire import varint
 
 Array = np.ndarray
@@ -34,6 +35,11 @@ def sized(field: int, *parts: bytes) -> bytes:
     """A message, string or bytes field made of these parts."""
     data = b"".join(parts)
     return tag(field, BYTES) + varint(len(data)) + data
+
+
+def text(field: int, value: str) -> bytes:
+    """A string field. Perfetto ends a string at a zero byte, so the sign for one stands in its place."""
+    return sized(field, plain(value).replace("\0", "\N{SYMBOL FOR NULL}").encode())
 
 
 class Batch(ByteRows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,10 +12,12 @@ from typing import Any
 import msgspec
 
 from trace_format.importers.recognition import BOM
+from trace_format.importers.trace_event_json.repair import dumped, mended
 
 # glog's prefix: level, month and day, time of day, thread, place in the source (torch/_logging/_internal.py)
 HEADER = re.compile(rb"[VIWEC](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9}) (\d{1,20}) ([^\n\]]*)\] ?(?=\{)")
 _LONGEST_LINE = 64 << 20
+_LONGEST_MENDED = 1 << 20
 _LARGEST_PAYLOAD = 16 << 20  # an event is a few hundred bytes; graphs and code are only counted
 _LEAP_YEAR = 2024  # the header has no year; in this one every day exists
 
@@ -23,11 +26,13 @@ _LEAP_YEAR = 2024  # the header has no year; in this one every day exists
 class Entry:
     """One entry. `since_new_year_ns` is local time; `said` is None where its line is no valid JSON.
 
-    `payload` is its beginning where it is longer than any event; `payload_bytes` is what there was.
+    `mends` are the causes of what had to be mended in it. `payload` is its beginning where it is longer than any
+    event; `payload_bytes` is what there was.
     """
 
     since_new_year_ns: int
     said: dict[str, Any] | None
+    mends: list[str]
     payload_bytes: int = 0
     _lines: list[bytes] = field(default_factory=list)
 
@@ -92,7 +97,19 @@ def _entry(header: re.Match[bytes], text: bytes) -> Entry | None:
         return None
     since = when - datetime(_LEAP_YEAR, 1, 1, tzinfo=UTC)
     part_ns = int(header[6].ljust(9, b"0"))
-    return Entry((since.days * 86_400 + since.seconds) * 10**9 + part_ns, _object(text))
+    said, mends = _object(text), list[str]()
+    if said is None and len(text) <= _LONGEST_MENDED:
+        said, mends = _mended(text)
+    return Entry((since.days * 86_400 + since.seconds) * 10**9 + part_ns, said, mends)
+
+
+def _mended(text: bytes) -> tuple[dict[str, Any] | None, list[str]]:
+    """What a line that is almost JSON says, and the causes of what had to be mended in it."""
+    try:
+        value, mends = mended(text) or (None, [])
+        return (json.loads(dumped(value)), mends) if isinstance(value, dict) else (None, [])
+    except RecursionError:
+        return None, []
 
 
 def _headers(line: bytes) -> list[re.Match[bytes]]:

@@ -18,6 +18,7 @@ from trace_format.trace import Trace
 _EVENT = "chromium_event"
 _QUARTER_HOUR_NS = 900 * 10**9  # every time zone is a multiple of it away from UTC
 _HOUR_NS = 3600 * 10**9
+_MOST_RANKS = 1024  # in one file
 
 
 class _Zone:
@@ -52,7 +53,9 @@ def read_torch_trace(source: Source) -> Trace:
         log = _log_of(logs, entry)
         if entry.said is None:
             log.lose("entry that is no valid JSON")
-        elif _EVENT in entry.said:
+            continue
+        repaired.update(entry.mends)
+        if _EVENT in entry.said:
             ts_ns = log.take_event(entry)
             if ts_ns is not None:
                 zone.note(entry, ts_ns)
@@ -76,6 +79,8 @@ def _log_of(logs: dict[int | None, RankLog], entry: Entry) -> RankLog:
     elif list(logs) == [None]:
         logs[rank] = logs.pop(None)
         logs[rank].rank = rank
+    elif rank not in logs and len(logs) >= _MOST_RANKS:
+        rank = None
     if rank not in logs:
         logs[rank] = RankLog(rank)
     return logs[rank]

@@ -43,20 +43,28 @@ class RankLog:
 
     def take_event(self, entry: Entry) -> int | None:
         """Take in a compile phase. Returns its time; None where its payload cannot be read."""
-        try:
-            event = decode_event(entry.payload)
-        except (msgspec.MsgspecError, RecursionError, UnicodeError):
-            value = mended(entry.payload)
-            if value is None or not isinstance(value[0], dict) or "ph" not in value[0]:
-                self.lose("chromium event whose payload is no valid JSON")
-                return None
-            event = usual_event(value[0], None)
-            self._builder.report.repaired.update(value[1])
+        event = self._event(entry.payload)
+        if event is None:
+            self.lose("chromium event whose payload is no valid JSON")
+            return None
         self._events.append(event)
         ts_ns = int(batch_of([event]).ts_ns[0])
         if len(self._events) >= _AT_A_TIME:
             self._add_events()
         return ts_ns
+
+    def _event(self, payload: bytes) -> dict[str, Any] | None:
+        try:
+            return decode_event(payload)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            pass
+        try:
+            value, causes = mended(payload) or (None, [])
+            event = usual_event(value, None) if isinstance(value, dict) and "ph" in value else None
+        except RecursionError:
+            return None
+        self._builder.report.repaired.update(causes if event else [])
+        return event
 
     def take(self, entry: Entry, said: dict[str, Any], zone_ns: int | None) -> None:
         """Take in an entry of another kind. `zone_ns` is added to its local time; None: not known yet."""

@@ -1,0 +1,167 @@
+"""The Device page: which engine works, which waits."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import dash
+from dash import Input, Output, State, dcc, html, no_update
+
+from explorer_app import format as fmt
+from explorer_app.web.card import figure
+from explorer_app.web.grid import lead_to_timeline, position
+from explorer_app.web.message import banner, empty
+from explorer_app.web.names import in_sentence, label
+from explorer_app.web.numbers import once
+from explorer_app.web.page import Page
+from explorer_app.web.pages.device.engines import engines_card, utilisation
+from explorer_app.web.pages.device.metrics import metrics_card
+from explorer_app.web.pages.device.over_time import over_time_card
+from explorer_app.web.pages.device.queues import GRID as QUEUES
+from explorer_app.web.pages.device.queues import queues_card
+from explorer_app.web.pages.device.waits import GRID as WAITS
+from explorer_app.web.pages.device.waits import waits_card
+from neuron_profile.analysis import neuron_device
+from neuron_profile.analysis.neuron_device import ExecutionMetrics, Run
+from trace_format import Trace
+
+_PATH: Final = "/device"
+_LINKS: Final = 6  # more runs than these have links to the one before and the one after
+_NO_DEVICE: Final = (
+    "This trace holds no profile of a Neuron device. Open an NTFF (or the folder of a session, or the JSON that AWS's "
+    "profiler writes), or record one with ProfileMode.DEVICE on a Trainium or Inferentia machine."
+)
+
+
+def layout(trace: Trace) -> Any:
+    """The run that the address names (`?execution=2`, the first without), with a switch where there are several."""
+    runs = once(neuron_device.runs_of, trace)
+    if not runs:
+        return empty("No Neuron device", _NO_DEVICE)
+    return html.Div(None if len(runs) > 1 else of_run(trace, 0), id="np-device")
+
+
+def register_callbacks(app: dash.Dash, trace: Trace) -> None:
+    """Show the run that the address names, and lead from rows to slices."""
+
+    @app.callback(Output("np-device", "children"), Input("np-url", "search"), State("np-url", "pathname"))
+    def show(search: Any, path: Any) -> Any:
+        runs = once(neuron_device.runs_of, trace)
+        if len(runs) < 2 or not isinstance(path, str) or path.rstrip("/") != _PATH:
+            return no_update
+        asked = parse_qs((search if isinstance(search, str) else "").removeprefix("?")).get("execution", ["0"])[0]
+        return of_run(trace, max(position(asked, len(runs)), 0))
+
+    for name in (QUEUES, WAITS):
+        lead_to_timeline(app, trace, name, lambda row_id: position(row_id, len(trace.slices)))
+
+
+def of_run(trace: Trace, number: int) -> Any:
+    """What the page says of one run."""
+    runs = once(neuron_device.runs_of, trace)
+    run, metrics = runs[number], once(neuron_device.device_metrics, trace).executions[number]
+    cards = [
+        engines_card(trace, run, number), over_time_card(trace, run, number), queues_card(trace, number),
+        waits_card(trace, number), metrics_card(metrics),
+    ]  # fmt: skip
+    return [
+        *([_switch(runs, number)] if len(runs) > 1 else []),
+        html.P(_answer(trace, run, metrics, number), className="np-answer"),
+        *(banner(label(note)) for note in metrics.values["notes"] if "peak is wrong" in note),
+        html.Div(_figures(run, metrics), className="np-figures"),
+        html.Div(cards, className="np-device"),
+        *_remarks(metrics),
+    ]
+
+
+def _switch(runs: tuple[Run, ...], number: int) -> html.Nav:
+    if len(runs) <= _LINKS:
+        shown = list(range(len(runs)))
+    else:
+        shown = sorted({0, max(number - 1, 0), number, min(number + 1, len(runs) - 1), len(runs) - 1})
+    links = [
+        html.Span(
+            dcc.Link(_called(runs[at]), href=f"{_PATH}?execution={at}", title=f"execution {at + 1} of {len(runs)}"),
+            **{"aria-current": "true"} if at == number else {},
+        )
+        for at in shown
+    ]
+    return html.Nav(links, className="np-switch np-device-switch", **{"aria-label": "Which execution is shown"})
+
+
+def _called(run: Run) -> str:
+    """A run for the switch: "rank 1 nd0 nc4 · 3"."""
+    parts = [
+        f"{what}{value}" for what, value in (("rank ", run.rank), ("nd", run.device), ("nc", run.core)) if value >= 0
+    ]
+    return " · ".join(part for part in (" ".join(parts), f"run {run.facts.index + 1}") if part)
+
+
+def _answer(trace: Trace, run: Run, metrics: ExecutionMetrics, number: int) -> list[Any]:
+    cores = ", ".join(f"nc{core}" for core in run.cores)
+    where = f" on {cores}" if cores else ""
+    words: list[Any] = [in_sentence(run.name), f" ran {fmt.duration(run.total_ps / 1000)}{where}. "]
+    frame = once(utilisation, trace, number=number)
+    if frame.empty:
+        return [*words, "Which engine worked is unknown: the profile holds no instructions."]
+    busiest, waits = frame.loc[frame["active_ns"].idxmax()], frame.loc[frame["waiting_ns"].idxmax()]
+    words.append(
+        f"The busiest engine is {busiest['engine']} of nc{busiest['core']}: it works "
+        f"{fmt.ratio(busiest['active_ratio'])} of the time. "
+    )
+    if waits["waiting_ns"] > 0:
+        words.append(
+            f"{waits['engine']} of nc{waits['core']} waits longest: {fmt.ratio(waits['waiting_ratio'])}. "
+        )  # fmt: skip
+    active = metrics.values.get("dma_active_time_percent")
+    if active is not None:
+        words.append(f"DMA is under way {fmt.ratio(active)} of the time.")
+    return words
+
+
+def _figures(run: Run, metrics: ExecutionMetrics) -> list[Any]:
+    values = metrics.values
+    cores, flops, hbm = (values.get(k) for k in ("num_physical_cores", "peak_flops_per_core", "hbm_bytes_per_s"))
+    peak = f"of {fmt.flop_rate(flops * (cores or 1))} ({fmt.counted(cores or 1, 'core')})" if flops else "peak unknown"
+    memory = f"of {fmt.bandwidth(hbm)}" if hbm else "peak unknown"
+    source = str(values.get("peaks_source", ""))
+    moved = [values.get(name) for name in ("hbm_read_bytes", "hbm_write_bytes")]
+    traffic = f"{fmt.size(moved[0])} read, {fmt.size(moved[1])} written" if None not in moved else "bytes need the NEFF"
+    return [
+        figure("Run", fmt.duration(run.total_ps / 1000), exact=f"{run.total_ps:,} ps",
+               note=label(str(values.get("instance_type") or "instance type unknown"))),
+        _percent(values, "total_active_time_percent", "Anything active", "an engine or DMA"),
+        _percent(values, "mfu_estimated_percent", "MFU", peak, source),
+        _percent(values, "hfu_estimated_percent", "HFU", f"{peak}, transposes too", source),
+        _percent(values, "mbu_estimated_percent", "MBU", f"{memory}: {traffic}", source),
+    ]  # fmt: skip
+
+
+def _percent(values: Any, name: str, said: str, note: str, source: str = "") -> Any:
+    value = values.get(name)
+    exact = fmt.UNKNOWN if value is None else f"{name} = {value:.15g}"
+    return figure(said, fmt.ratio(value), exact=f"{exact}\n{source}" if source else exact, note=note)
+
+
+def _remarks(metrics: ExecutionMetrics) -> list[Any]:
+    values = metrics.values
+    said = [f"Peaks: {values['peaks_source']}."] if "peaks_source" in values else []
+    said += [note for note in values["notes"] if "peak is wrong" not in note]
+    return [html.P(label(text, longest=1000), className="np-dim np-device-remark") for text in said]
+
+
+PAGE = Page(
+    path=_PATH,
+    name="Device",
+    question="Which engine works, which waits?",
+    layout=layout,
+    register_callbacks=register_callbacks,
+    keys=(
+        ("Drag in a chart", "zoom its time axis"),
+        ("Double click in a chart", "see all of it again"),
+        ("Click a row", "select it"),
+        ("Double click a row", "show its longest packet or wait on the timeline"),
+        ("Click a heading", "sort; with Ctrl by several columns"),
+    ),
+)

@@ -1,0 +1,88 @@
+"""The Device page without a browser: what it says of runs whose numbers are worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from neuron_runs import US, Profile, attention
+
+from explorer_app.metric_text import exact_text, metric_text
+from explorer_app.web.app import create_app
+from explorer_app.web.pages.device import PAGE
+from explorer_app.web.pages.device.metrics import metric_rows
+from explorer_app.web.pages.device.page import of_run
+from neuron_profile.analysis.neuron_device import device_metrics
+from trace_format import TraceBuilder
+
+
+def text_of(node: object) -> str:
+    if isinstance(node, (list, tuple)):
+        return " ".join(map(text_of, node))
+    return text_of(node.children) if hasattr(node, "children") else "" if node is None else str(node)
+
+
+def test_without_a_device_the_page_says_why_and_what_would_fill_it() -> None:
+    said = text_of(PAGE.layout(TraceBuilder().finish()))
+    assert said.startswith("No Neuron device")
+    assert "ProfileMode.DEVICE" in said
+
+
+def test_the_metrics_say_whether_the_source_reported_them() -> None:
+    (found,) = device_metrics(attention(reported={"mbu_estimated_percent": 0.5}).trace()).executions
+    rows = {row["name"]: row for row in metric_rows(found)}
+    assert (rows["mbu_estimated_percent"]["shown"], rows["mbu_estimated_percent"]["source"]) == ("50.0 %", "reported")
+    assert (rows["total_time"]["shown"], rows["total_time"]["exact"]) == ("10.0 µs", "1e-05 s")
+    assert (rows["total_time"]["group"], rows["total_time"]["source"]) == ("Run", "computed")
+    assert rows["hbm_read_bytes"]["shown"] == "65.5 kB"
+    assert "notes" not in rows
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown", "exact"),
+    [
+        ("dma_active_time", 2.25e-6, "2.25 µs", "2.25e-06 s"),
+        ("throttle_active_nc0_time_ns", 2000, "2.00 µs", "2,000 ns"),
+        ("mfu_estimated_percent", 0.035, "3.50 %", "0.035"),
+        ("hardware_flops", 12_000_000, "12.0 MFLOP", "12,000,000 FLOP"),
+        ("peak_flops_per_core", 78.6432e12, "78.6 TFLOP/s", "78643200000000 FLOP/s"),
+        ("hbm_bytes_per_s", 716e9, "716 GB/s", "716000000000 bytes/s"),
+        ("static_dma_size", 1024, "1.02 kB", "1,024 bytes"),
+        ("mm_arithmetic_intensity", 81.38, "81.4 FLOP/B", "81.38 FLOP/byte"),
+        ("event_count", 7, "7", "7"),
+        ("instance_type", "trn2.48xlarge", "trn2.48xlarge", "trn2.48xlarge"),
+    ],
+)
+def test_the_name_of_a_metric_tells_its_unit(name: str, value: object, shown: str, exact: str) -> None:
+    assert (metric_text(name, value), exact_text(name, value)) == (shown, exact)
+
+
+def test_a_wrong_peak_is_said_above_the_numbers() -> None:
+    said = text_of(of_run(attention(hbm_bytes_per_s=1e9).trace(), 0))
+    assert said.index("the peak is wrong") < said.index("MBU")
+
+
+def test_a_run_of_which_nothing_was_recorded_is_drawn() -> None:
+    profile = Profile()
+    profile.run(total_time_ps=US, instance_type="")
+    said = text_of(PAGE.layout(profile.trace()))
+    for part in ("No instructions", "Nothing over time", "No packets", "No waits", "peak unknown"):
+        assert part in said
+
+
+def test_the_address_chooses_among_several_runs_and_anything_else_is_the_first() -> None:
+    profile = attention()
+    profile.run(20 * US, total_time_ps=30 * US, neff="attention", index=1)
+    trace = profile.trace()
+    app = create_app(trace, title="two.ntff")
+    client = app.server.test_client()
+
+    def shown(search: str) -> str:
+        request = {
+            "output": "np-device.children", "outputs": {"id": "np-device", "property": "children"},
+            "inputs": [{"id": "np-url", "property": "search", "value": search}], "changedPropIds": [],
+            "state": [{"id": "np-url", "property": "pathname", "value": "/device"}],
+        }  # fmt: skip
+        return str(client.post("/_dash-update-component", json=request).get_data(as_text=True))
+
+    assert "ran 30.0" in shown("?execution=1")
+    for search in ("", "?execution=0", "?execution=9", "?execution=x", "?execution=-1"):
+        assert "ran 10.0" in shown(search), search
