@@ -10,10 +10,15 @@ from pathlib import Path
 from trace_format import Trace, TraceFileError, UnsupportedFormatError
 from trace_format.cache import load_cached
 from trace_format.importers import load_file
+from trace_format.importers.format import Format
+from trace_format.importers.pipe import saved_to_disk
+from trace_format.importers.recognition import recognise
+from trace_format.importers.source import Source
 
 TRACE_NAME = "trace.pb"
 _SUFFIXES = (".pb", ".json", ".json.gz")
 _MOST_FILES = 4096
+_Named = list[tuple[Path, Trace]]
 
 
 def load(
@@ -24,8 +29,11 @@ def load(
 ) -> Trace:
     """The trace in a file of any supported kind (told by its content); for a directory or a list, the ranks of one job.
 
+    A pipe (`/dev/stdin`) is read to its end first.
     In a directory every trace below it is a rank, save a JSON export that lies beside its `.pb`. A file of another
     kind is passed over; one that is empty or damaged too, but then the report says so, for it may have been a rank.
+    Where AWS's tools left files in it, all files of one process become one trace: framework, runtime, devices, NEFFs
+    (see `trace_format.importers.neuron_session`). An NTFF file named together with its NEFF is one trace too.
     Several traces become one, each on its tracks, told apart by `tracks.rank`.
     `progress(done_bytes, total_bytes)` is called now and then while a file is read, in bytes of that file.
     `cache` keeps what was imported in the user's cache folder, and takes it from there the next time
@@ -35,19 +43,23 @@ def load(
     where several traces are not the ranks of one job.
     """
     read = partial(load_cached if cache else load_file, progress=progress)
-    paths = [path_or_paths] if isinstance(path_or_paths, (str, os.PathLike)) else path_or_paths
-    found: list[tuple[Path, Trace]] = []
+    paths = _checked([path_or_paths] if isinstance(path_or_paths, (str, os.PathLike)) else path_or_paths)
+    found: _Named = []
     unread: list[TraceFileError] = []
-    for given in paths:
-        if not os.fspath(given):
-            raise TraceFileError("the path is empty; name a trace file or a directory", path=given)
-        path = Path(given)
+    kinds = {path: _format_of(path) for path in paths} if len(paths) > 1 else {}
+    ntffs = [path for path in paths if kinds.get(path) is Format.NTFF]
+    neffs = [path for path in paths if kinds.get(path) is Format.NEFF]
+    if ntffs:  # NEFFs belong to them, and their clocks have to be related
+        from trace_format.importers.neuron_session import read_named_files
+
+        found += read_named_files(ntffs, neffs, read)
+        paths = [path for path in paths if path not in (*ntffs, *neffs)]
+    for path in paths:
         if path.is_dir():
             found += _open(path, read, unread)
-        elif any(path.samefile(other) for other, _ in found if path.exists()):
-            raise TraceFileError("is named twice; a rank can be in a job only once", path=path)
         else:
-            found.append((path, read(path)))
+            with saved_to_disk(path) as file:
+                found.append((path, read(file)))
     if len(found) == 1:
         trace = found[0][1]
     else:
@@ -57,6 +69,28 @@ def load(
     for error in unread:
         trace.report.repaired[f"file passed over: {error}"] += 1
     return trace
+
+
+def _checked(given: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The paths. Raises TraceFileError for an empty one, and for a file that is named twice."""
+    paths: list[Path] = []
+    for name in given:
+        if not os.fspath(name):
+            raise TraceFileError("the path is empty; name a trace file or a directory", path=name)
+        path = Path(name)
+        if path.is_file() and any(path.samefile(other) for other in paths if other.exists()):
+            raise TraceFileError("is named twice; a rank can be in a job only once", path=path)
+        paths.append(path)
+    return paths
+
+
+def _format_of(path: Path) -> Format | None:
+    """What a file is; None where that cannot be told, which reading it then says."""
+    try:
+        with Source(path) as source:
+            return recognise(source.head(), path)
+    except TraceFileError:
+        return None
 
 
 def _traces_below(directory: Path) -> list[Path]:
@@ -73,8 +107,15 @@ def _traces_below(directory: Path) -> list[Path]:
     return found
 
 
-def _open(directory: Path, read: Callable[[Path], Trace], unread: list[TraceFileError]) -> list[tuple[Path, Trace]]:
-    found = []
+def _open(directory: Path, read: Callable[[Path], Trace], unread: list[TraceFileError]) -> _Named:
+    """The traces below a directory, by process where AWS's tools wrote there. Raises TraceFileError for none."""
+    from trace_format.importers.neuron_session import read_session_folder
+
+    return read_session_folder(directory, read) or _open_traces(directory, read, unread)
+
+
+def _open_traces(directory: Path, read: Callable[[Path], Trace], unread: list[TraceFileError]) -> _Named:
+    found: _Named = []
     lost: list[TraceFileError] = []
     for file in _traces_below(directory):
         try:

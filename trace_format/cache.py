@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import time
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,21 +28,23 @@ FOLDER_VARIABLE, LIMIT_VARIABLE = "NPROF_CACHE_DIR", "NPROF_CACHE_BYTES"
 _DEFAULT_LIMIT_BYTES = 10 * 10**9
 _WORTH_KEEPING_BYTES = 2 << 20  # a file below this is imported in a fraction of a second, even if it is compressed
 _ABANDONED_AFTER_S = 24 * 3600  # a temporary file this old belongs to no process that still writes it
+_OURS = re.compile(r"[0-9a-f]{40}\.pb(\.partial-.*)?")
 _log = logging.getLogger(__name__)
 
 
 def load_cached(path: str | os.PathLike[str], *, progress: Progress | None = None) -> Trace:
     """The trace in a file of any supported kind, as `load_file` gives it, from the cache where it lies there.
 
-    An entry holds for one path, size, modification time and version of the importers; one that is damaged is made
-    anew. A trace.pb and a small file are read without the cache, and so is everything where the folder cannot be
-    used. Raises what `load_file` raises, and NeuronProfileError for a limit that is no number.
+    An entry holds for one path, one file there (inode, size, times) and one version of the importers; one that is
+    damaged is made anew. A trace.pb and a small file are read without the cache, and so is everything where the
+    folder cannot be used. Raises what `load_file` raises, and NeuronProfileError for a limit that is no number.
     """
     limit = _limit_bytes()
-    key = _key(Path(path)) if limit else None
-    if key is None:
+    folder = _folder() if limit else None
+    key = _key(Path(path)) if folder else None
+    if folder is None or key is None:
         return load_file(path, progress=progress)
-    entry = _folder() / f"{key}.pb"
+    entry = folder / f"{key}.pb"
     trace = _read(entry)
     if trace is None:
         trace = load_file(path, progress=progress)
@@ -50,8 +54,13 @@ def load_cached(path: str | os.PathLike[str], *, progress: Progress | None = Non
     return trace
 
 
-def _folder() -> Path:
-    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("neuron-profile", appauthor=False))
+def _folder() -> Path | None:
+    """The folder of the cache; None for a user without a home."""
+    given = os.environ.get(FOLDER_VARIABLE)
+    try:
+        return Path(given or platformdirs.user_cache_dir("neuron-profile", appauthor=False))
+    except RuntimeError:
+        return None
 
 
 def _limit_bytes() -> int:
@@ -74,7 +83,8 @@ def _key(path: Path) -> str | None:
                 return None
     except OSError:
         return None  # load_file says what is wrong with it
-    parts = (os.path.abspath(path), str(found.st_size), str(found.st_mtime_ns), _importer_version())
+    file_there = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    parts = (os.path.abspath(path), *map(str, file_there), _importer_version())
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 
 
@@ -98,7 +108,8 @@ def _read(entry: Path) -> Trace | None:
         with TraceReader(entry) as reader:
             trace = reader.trace()
             if reader.is_whole:
-                os.utime(entry)
+                with suppress(OSError):  # somebody else's, which we may only read
+                    os.utime(entry)
                 return trace
         _log.debug("%s is damaged and is made anew", entry)
     except (NeuronProfileError, OSError) as error:
@@ -115,19 +126,24 @@ def _keep(trace: Trace, entry: Path) -> None:
 
 
 def _evict(folder: Path, limit_bytes: int) -> None:
-    """Remove the entries that were not used for longest until the rest fits, and what killed processes left behind."""
+    """Remove the entries that were not used for longest until the rest fits, and what killed processes left behind.
+
+    One that alone is over the limit goes first. What is not ours stays.
+    """
     entries = []
     for file in folder.glob("*.pb*"):
+        if not _OURS.fullmatch(file.name):
+            continue
         try:
             found = file.stat()
             if file.suffix == ".pb":
-                entries.append((found.st_mtime_ns, found.st_size, file))
+                entries.append((found.st_size <= limit_bytes, found.st_mtime_ns, found.st_size, file))
             elif found.st_mtime < time.time() - _ABANDONED_AFTER_S:
                 file.unlink()
         except OSError:
             continue  # another process was faster, or has it open
-    total = sum(size for _, size, _ in entries)
-    for _, size, file in sorted(entries):
+    total = sum(size for _, _, size, _ in entries)
+    for _, _, size, file in sorted(entries):
         if total <= limit_bytes:
             break
         try:

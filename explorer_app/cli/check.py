@@ -1,4 +1,4 @@
-"""`neuron-explorer check PATH`."""
+"""`neuron-explorer check PATH...`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import no_cache_option, open_trace
+from explorer_app.cli.opening import no_cache_option, open_trace, paths_argument, title_of
 
 
 @click.command(cls=Command)
-@click.argument("path", type=click.Path(path_type=Path))
+@paths_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--strict", is_flag=True, help="Fail (exit 1) if anything was left out or repaired.")
 @no_cache_option
-def check(*, path: Path, as_json: bool, strict: bool, no_cache: bool) -> None:
+def check(*, paths: tuple[Path, ...], as_json: bool, strict: bool, no_cache: bool) -> None:
     """Print what reading the trace repaired or left out."""
-    report = open_trace([path], cache=not no_cache).report
+    report = open_trace(paths, cache=not no_cache).report
     if as_json:
         from explorer_app.reporters.json_text import write_json
 
@@ -30,4 +30,4 @@ def check(*, path: Path, as_json: bool, strict: bool, no_cache: bool) -> None:
     if strict and not report.clean:
         from explorer_app.reporters.import_report import sentence
 
-        raise click.ClickException(f"{path}: {sentence(report)} (--strict)")
+        raise click.ClickException(f"{title_of(paths)}: {sentence(report)} (--strict)")

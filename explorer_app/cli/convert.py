@@ -1,4 +1,4 @@
-"""`neuron-explorer convert IN OUT`."""
+"""`neuron-explorer convert IN... OUT`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace
+from explorer_app.cli.opening import open_trace, title_of
 from explorer_app.cli.progress import Progress
 from trace_format.errors import TraceFileError
 
 
 @click.command(cls=Command)
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def convert(*, source: Path, target: Path, force: bool) -> None:
+def convert(*, sources: tuple[Path, ...], target: Path, force: bool) -> None:
     """Write a trace as .pb, .json, .json.gz or .pftrace: OUT's suffix."""
     from trace_format.exporters import SUFFIXES, export_file, not_written
 
@@ -25,7 +25,7 @@ def convert(*, source: Path, target: Path, force: bool) -> None:
         raise click.BadParameter(f"{target.name!r} ends in none of {', '.join(SUFFIXES)}", param_hint="OUT")
     if target.exists() and not force:
         raise TraceFileError("exists already; choose another name, or overwrite it with --force", path=target)
-    trace = open_trace([source], cache=False)
+    trace = open_trace(sources, cache=False)
     with Progress(f"writing {target.name}"):
         export_file(trace, target, force=force)
     from explorer_app import format as fmt
@@ -33,7 +33,9 @@ def convert(*, source: Path, target: Path, force: bool) -> None:
     from explorer_app.reporters.visible import visible
 
     if not trace.report.clean:
-        click.echo(f"{visible(str(source))}: {sentence(trace.report)}; neuron-explorer check says of what", err=True)
+        click.echo(
+            f"{visible(title_of(sources))}: {sentence(trace.report)}; neuron-explorer check says of what", err=True
+        )
     missing = [f"{fmt.count(rows)} {what}" for what, rows in not_written(trace, target).items()]
     if missing:
         click.echo(f"{visible(target.name)} has no place for {', '.join(missing)}; .pb and .json have", err=True)

@@ -1,4 +1,4 @@
-"""`neuron-explorer hotspots PATH`."""
+"""`neuron-explorer hotspots PATH...`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import no_cache_option, open_trace
+from explorer_app.cli.opening import no_cache_option, open_trace, paths_argument
 
 # those of neuron_profile.analysis.GROUPINGS, which would import pandas
 GROUPINGS = ("name", "category", "module", "track", "source", "op")
@@ -16,7 +16,7 @@ _ROWS_ON_A_SCREEN = 20
 
 
 @click.command(cls=Command)
-@click.argument("path", type=click.Path(path_type=Path))
+@paths_argument
 @click.option("--by", type=click.Choice(GROUPINGS), default="name", show_default=True, help="What a row is.")
 @click.option(
     "--top", type=click.IntRange(1), metavar="N",
@@ -25,12 +25,12 @@ _ROWS_ON_A_SCREEN = 20
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @no_cache_option
-def hotspots(*, path: Path, by: str, top: int | None, as_json: bool, as_csv: bool, no_cache: bool) -> None:
+def hotspots(*, paths: tuple[Path, ...], by: str, top: int | None, as_json: bool, as_csv: bool, no_cache: bool) -> None:
     """Print where the time goes, the device's work first."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other", click.get_current_context())
     for_programs = as_json or as_csv
-    trace = open_trace([path], cache=not no_cache)
+    trace = open_trace(paths, cache=not no_cache)
     from neuron_profile import analysis
 
     frame = analysis.hotspots(trace, by=by, top=top if top or for_programs else _ROWS_ON_A_SCREEN)

@@ -30,8 +30,9 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 def cli() -> None:
     """Look at what a PyTorch program did on an accelerator.
 
-    PATH is a trace: a trace.pb, or a trace-event JSON as torch.profiler writes it, plain or gzipped. Several
-    PATHs, or a directory, are the ranks of one job.
+    PATH is a trace.pb, a trace-event JSON as torch.profiler and many others write it, a Neuron profile (NTFF, with
+    its NEFF beside it as a second PATH; JSON; Parquet), or a folder with the files of a session. Several PATHs, or a
+    folder of several processes, are the ranks of one job.
     """
 
 

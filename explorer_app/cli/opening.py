@@ -13,6 +13,9 @@ from explorer_app.cli.progress import Progress
 if TYPE_CHECKING:
     from trace_format import Trace
 
+# one trace: a file, a folder, the ranks of one job, or a Neuron profile and its NEFF
+paths_argument = click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+
 no_cache_option = click.option(
     "--no-cache", is_flag=True,
     help="Neither use nor fill the cache of imported files "

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import no_cache_option, open_trace, title_of
+from explorer_app.cli.opening import no_cache_option, open_trace, paths_argument, title_of
 from explorer_app.cli.serving import LOOPBACK, serve_trace
 
 
 @click.command(cls=Command)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@paths_argument
 @click.option("--host", default=LOOPBACK, show_default=True, metavar="H", help="Address to serve on.")
 @click.option(
     "--port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port to serve on; 0, the default, is any."

@@ -1,4 +1,4 @@
-"""`neuron-explorer summary PATH`."""
+"""`neuron-explorer summary PATH...`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import no_cache_option, open_trace
+from explorer_app.cli.opening import no_cache_option, open_trace, paths_argument
 
 
 @click.command(cls=Command)
-@click.argument("path", type=click.Path(path_type=Path))
+@paths_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @no_cache_option
-def summary(*, path: Path, as_json: bool, no_cache: bool) -> None:
+def summary(*, paths: tuple[Path, ...], as_json: bool, no_cache: bool) -> None:
     """Print the numbers of a trace on one screen."""
-    trace = open_trace([path], cache=not no_cache)
+    trace = open_trace(paths, cache=not no_cache)
     from neuron_profile.analysis import summarize
 
     found = summarize(trace)

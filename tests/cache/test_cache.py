@@ -197,7 +197,7 @@ def test_what_a_killed_process_left_goes_when_it_is_a_day_old(
 ) -> None:
     folder = tmp_path / "cache"
     folder.mkdir()
-    old, new = folder / "x.pb.partial-1", folder / "y.pb.partial-2"
+    old, new = folder / f"{'0' * 40}.pb.partial-1", folder / f"{'1' * 40}.pb.partial-2"
     for file in (old, new):
         file.write_bytes(b"x")
     os.utime(old, (0, 0))
@@ -253,3 +253,65 @@ def test_several_at_once_get_the_same_trace(tmp_path: Path, entries: Callable[[]
         thread.join()
     assert [differences(expected, trace) for trace in found] == [[]] * 4
     assert differences(expected, load_cached(path)) == []
+
+
+def test_files_that_are_not_of_the_cache_are_neither_counted_nor_removed(
+    tmp_path: Path, entries: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    theirs = [folder / "run.pb", folder / "model.pbtxt", folder / ("0" * 40 + ".pb.bak"), folder / "x.pb.partial-7"]
+    for path in theirs:
+        path.write_bytes(b"x" * 10_000)
+        os.utime(path, (0, 0))
+    monkeypatch.setenv(LIMIT_VARIABLE, "9000")
+    load_cached(write(tmp_path / "a.json", "aten::mm"))
+    assert set(theirs) < set(entries())
+    assert len(entries()) == len(theirs) + 1
+
+
+def test_another_file_under_the_same_name_size_and_time_is_imported(
+    tmp_path: Path, entries: Callable[[], list[Path]], imports: list[str]
+) -> None:
+    first, second = write(tmp_path / "a.json", "aten::mm"), write(tmp_path / "b.json", "aten::bm")
+    for path in (first, second):
+        os.utime(path, ns=(10**18, 10**18))
+    load_cached(first)
+    second.replace(first)
+    assert "aten::bm" in load_cached(first).slices.text("name")
+    assert imports == ["a.json", "a.json"]
+
+
+def test_an_entry_that_may_only_be_read_is_used(
+    tmp_path: Path, entries: Callable[[], list[Path]], imports: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.json", "aten::mm")
+    load_cached(path)
+
+    def refuse(_: Path) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(cache.os, "utime", refuse)
+    load_cached(path)
+    assert imports == ["a.json"]
+
+
+def test_an_entry_over_the_limit_costs_the_others_nothing(
+    tmp_path: Path, entries: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_cached(write(tmp_path / "small.json", "aten::mm"))
+    (small,) = entries()
+    monkeypatch.setenv(LIMIT_VARIABLE, str(small.stat().st_size))
+    load_cached(write(tmp_path / "large.json", *(f"aten::op{i}" for i in range(2000))))
+    assert entries() == [small]
+
+
+def test_without_a_home_there_is_no_cache(tmp_path: Path, imports: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(*_: object, **__: object) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv(FOLDER_VARIABLE)
+    monkeypatch.setattr(cache.platformdirs, "user_cache_dir", homeless)
+    path = write(tmp_path / "a.json", "aten::mm")
+    load_cached(path), load_cached(path)
+    assert imports == ["a.json", "a.json"]

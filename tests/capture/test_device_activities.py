@@ -13,10 +13,10 @@ import torch
 from event_comparison import DERIVED, described, flows
 
 from collectors import Window
-from collectors.torch_devices import device_model
 from collectors.torch_events import TorchEvents
 from trace_format import Trace, TraceBuilder
 from trace_format.importers import load_file
+from trace_format.metadata import device_model
 
 exporter = pytest.importorskip("torch.profiler._chrome_trace_export")
 

@@ -60,6 +60,8 @@ ROWS = [
     Row(1, CUT, {"a": (1000, 2000), "odd": (3000, 1000)},
         left_out={f"event cut off by the end of the file (byte {CUT.rfind(b'{')})": 1}),
     Row(2, around(odd('"x":1,')), THREE, {"x": 1}, repaired={"comma too many": 1}),
+    Row(2, around(odd('"x":1'), tail=",]}"), THREE, {"x": 1}, repaired={"comma too many": 1}),
+    Row(2, around(odd('"x":1')).replace(b"},", b"},,,", 1), THREE, {"x": 1}, repaired={"comma too many": 2}),
     Row(3, around('{"ph":"X","name":"odd","pid":1,tid": 0,"ts":3,"dur":1}'), BOTH,
         left_out={"event that is no valid JSON": 1}),
     Row(4, around(odd('"x":NaN')), THREE, {"x": None}, repaired={UNKNOWN: 1}),

@@ -3,7 +3,7 @@
     instance 0                        the machine
       PID 77
         framework
-          TID 12, Stream 3            host_thread; stream
+          TID 12, Stream 3            host_thread; runtime, for it is what was handed over
         neuron_rt
           NC 0 · TID 9                runtime: calls of the Neuron runtime for a logical core
         neuron_hw

@@ -81,12 +81,16 @@ class EventReader:
     def batches(self) -> Iterator[EventBatch]:
         """The batches in the order of the file; the window stands behind the array's end afterwards."""
         window, wanted = self._window, CHUNK_BYTES
+        commas = 0  # since the last event
         while True:
             window.fill(wanted)
             first = window.peek()
             if first == b",":
                 window.at += 1
+                commas += 1
                 continue
+            self._note_commas(commas, allowed=0 if first == b"]" else 1)
+            commas = 0
             if first in (b"]", b""):
                 break
             if first != b"{":
@@ -168,6 +172,7 @@ class EventReader:
                 batch = decode_events(b"[%b]" % window.data[window.at : at].strip(_BLANK))
             except _UNDECODABLE:
                 return None
+            self._note_commas(int(window.data[window.at : at].rstrip()[-1:] == b","), allowed=0)
             window.at = at + 1
             self._end = window.at
             return batch
@@ -241,9 +246,12 @@ class EventReader:
                 continue
             if not self._by_line and low < after and EVENT_START.match(text, at) and b"," not in text[after - 1 : at]:
                 self._report.repaired["comma missing between events"] += 1
+            ends = text[at : at + 1] == b"]"
+            if not self._by_line and low < after:
+                self._note_commas(text.count(b",", after, at), allowed=0 if ends else 1)
             if at >= high:
                 return at
-            if text[at : at + 1] == b"]":
+            if ends:
                 self._end = at + 1
                 return high
             stop = self._take(text, at)
@@ -303,6 +311,10 @@ class EventReader:
         self._events.append(event)
         if has_a_place(event):  # else it is left out, for a reason of its own
             self._report.repaired.update(causes)
+
+    def _note_commas(self, commas: int, *, allowed: int) -> None:
+        if commas > allowed:
+            self._report.repaired["comma too many"] += commas - allowed
 
     def _lose(self, cause: str, entries: int = 1) -> None:
         if entries:
