@@ -7,19 +7,21 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace, title_of
+from explorer_app.cli.opening import open_trace
 from explorer_app.cli.progress import Progress
 from trace_format.errors import TraceFileError
 
 
 @click.command(cls=Command)
-@click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.argument("paths", metavar="IN... OUT", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def convert(*, sources: tuple[Path, ...], target: Path, force: bool) -> None:
+def convert(*, paths: tuple[Path, ...], force: bool) -> None:
     """Write a trace as .pb, .json, .json.gz or .pftrace: OUT's suffix."""
     from trace_format.exporters import SUFFIXES, export_file, not_written
 
+    *sources, target = paths
+    if not sources:
+        raise click.UsageError("Missing argument 'OUT'", click.get_current_context())
     # said now, not after minutes of reading
     if not target.name.lower().endswith(SUFFIXES):
         raise click.BadParameter(f"{target.name!r} ends in none of {', '.join(SUFFIXES)}", param_hint="OUT")
@@ -34,7 +36,7 @@ def convert(*, sources: tuple[Path, ...], target: Path, force: bool) -> None:
 
     if not trace.report.clean:
         click.echo(
-            f"{visible(title_of(sources))}: {sentence(trace.report)}; neuron-explorer check says of what", err=True
+            f"{visible(str(sources[0]))}: {sentence(trace.report)}; neuron-explorer check says of what", err=True
         )
     missing = [f"{fmt.count(rows)} {what}" for what, rows in not_written(trace, target).items()]
     if missing:
