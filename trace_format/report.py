@@ -34,6 +34,10 @@ class ImportReport:
             self.left_out[cause] += events
         self.source_events = max(self.source_events, sum(self.left_out.values()))
 
+    def copy(self) -> ImportReport:
+        """A report of its own that says the same."""
+        return ImportReport(self.source_events, self.left_out.copy(), self.repaired.copy())
+
     def to_dict(self) -> dict[str, Any]:
         """`{"source_events", "kept", "left_out": {cause: n}, "repaired": {cause: n}}`, most frequent cause first."""
         return {

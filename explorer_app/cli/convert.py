@@ -14,8 +14,9 @@ from trace_format.errors import TraceFileError
 
 @click.command(cls=Command)
 @click.argument("paths", metavar="IN... OUT", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--no-python", is_flag=True, help="Leave out Python frames, most of a trace recorded with stacks.")
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def convert(*, paths: tuple[Path, ...], force: bool) -> None:
+def convert(*, paths: tuple[Path, ...], no_python: bool, force: bool) -> None:
     """Write a trace as .pb, .json, .json.gz or .pftrace: OUT's suffix."""
     from trace_format.exporters import SUFFIXES, export_file, not_written
 
@@ -28,6 +29,10 @@ def convert(*, paths: tuple[Path, ...], force: bool) -> None:
     if target.exists() and not force:
         raise TraceFileError("exists already; choose another name, or overwrite it with --force", path=target)
     trace = open_trace(sources, cache=False)
+    if no_python:
+        from trace_format.without_python import without_python
+
+        trace = without_python(trace)
     with Progress(f"writing {target.name}"):
         export_file(trace, target, force=force)
     from explorer_app import format as fmt

@@ -21,6 +21,7 @@ from trace_format import Trace, write_trace
 from trace_format.exporters import export_file
 from trace_format.importers import load_file
 from trace_format.merge import merge_ranks
+from trace_format.without_python import without_python
 
 A = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}'
 B = '{"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":3}'
@@ -80,6 +81,7 @@ ROWS = [
     Row(15, b"\xef\xbb\xbf" + around(odd('"x":1')), THREE, {"x": 1}),
     Row(16, around(odd('"x":1'), head="[", tail="]"), THREE, {"x": 1}),
     Row(20, around(odd('"x":1'), head='{"displayTimeUnit":"ns","traceEvents":['), THREE, {"x": 1}),
+    Row(20, around(odd('"x":1'), head='{"displayTimeUnit":"ms","traceEvents":['), THREE, {"x": 1}),
     Row(24, around('{"ph":"X","name":"odd","pid":1,"tid":1,"ts":3}'), BOTH | {"odd": (3000, -1)},
         repaired={"no duration: shown as unfinished": 1}),
     Row(25, around(odd("").replace('"dur":1', '"dur":9.2e15')), BOTH | {"odd": (3000, -1)},
@@ -204,6 +206,13 @@ def test_row_19_the_base_time_is_added(tmp_path: Path) -> None:
     assert slices_of(trace) == {"a": (BASE_NS + 1500, 1000)}
 
 
+def test_row_20_events_nearer_than_the_unit_of_display_do_not_nest(tmp_path: Path) -> None:
+    near = [complete("a", 1.000, 0.250), complete("b", 1.250, 0.250), complete("c", 1.500, 0.001)]
+    trace = load_events(tmp_path, near, displayTimeUnit="ms")
+    assert slices_of(trace) == {"a": (1000, 250), "b": (1250, 250), "c": (1500, 1)}
+    assert trace.slices.depth.tolist() == [0, 0, 0]
+
+
 def test_row_21_slices_that_overlap_in_part_get_lines_of_their_own(tmp_path: Path) -> None:
     trace = load_events(tmp_path, [complete("a", 0, 10), complete("b", 5, 10), complete("c", 8, 20)])
     assert slices_of(trace) == {"a": (0, 10_000), "b": (5000, 10_000), "c": (8000, 20_000)}
@@ -217,6 +226,8 @@ def test_row_22_device_work_that_runs_past_the_next_of_its_stream_is_flagged_and
     trace = load_events(tmp_path, [complete("k1", 0, 12, **stream), complete("k2", 10, 5, **stream)])
     assert slices_of(trace) == {"k1": (0, 12_000), "k2": (10_000, 5000)}
     assert repaired(trace) == {"runs past the start of the next on its stream: both kept as they are": 1}
+    # 12 + 5 us as they are; 10 + 5 us when the first ends where the second begins
+    assert (launches(trace)["device_work_ns"], launches(trace)["device_work_clipped_ns"]) == (17_000, 15_000)
 
 
 def test_row_23_a_negative_duration_is_left_out_and_an_end_at_zero_means_unfinished(tmp_path: Path) -> None:
@@ -286,6 +297,7 @@ def test_row_30_device_work_before_its_launch_is_counted_and_not_moved(tmp_path:
     trace = load_events(tmp_path, [launch(20, 1), launch(40, 2), kernel("k1", 15, correlation=1),
                                    kernel("k2", 50, correlation=2)])  # fmt: skip
     assert launches(trace)["device_work_before_launch"] == 1
+    assert launches(trace)["device_clock_behind_ns"] == 5000  # at 15 us, launched at 20 us
     assert slices_of(trace)["k1"] == (15_000, 5000)
 
 
@@ -409,6 +421,19 @@ def test_row_42_a_name_of_200_kb_and_a_gzip_file_cut_off(tmp_path: Path) -> None
     assert 0 < len(trace.slices) < 4000
     assert trace.slices.text("name") == names[: len(trace.slices)]
     assert repaired(trace)[f"the gzip stream ends early (byte {len(data) // 2})"] == 1
+
+
+def test_row_42_python_frames_can_be_left_out(tmp_path: Path) -> None:
+    frames = [complete(f"train.py({i}): f", 0, 100 - i, cat="python_function") for i in range(20)]
+    work = [complete("aten::mm", 30, 5, cat="cpu_op"), launch(31, 1), kernel("k", 60, correlation=1)]
+    trace = load_events(tmp_path, [*frames, *work])
+    lighter = without_python(trace)
+    assert lighter.slices.text("name") == [n for n in trace.slices.text("name") if not n.startswith("train.py")]
+    assert lighter.report.to_dict() == {
+        "source_events": 23, "kept": 3, "left_out": {"Python frame left out as asked": 20}, "repaired": {},
+    }  # fmt: skip
+    assert lighter.slices.parent[lighter.slices.text("name").index("aten::mm")] == -1
+    assert slices_of(lighter).items() <= slices_of(trace).items()
 
 
 def test_row_44_device_annotations_are_not_work(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", ["perfetto_bin", "xplane", "et_chakra", "speedscope"])
 def test_foreign_files_of_the_corpus_are_refused_in_one_line(group: str, corpus: Path) -> None:
     words = {
-        "perfetto_bin": "Perfetto", "xplane": "XPlane", "et_chakra": "execution trace|tar archive", "speedscope": "speedscope",
+        "perfetto_bin": "Perfetto", "xplane": "XPlane", "et_chakra": "execution trace|tar archive",
+        "speedscope": "speedscope",
     }  # fmt: skip
     paths = sorted((corpus / group).iterdir())
     assert paths

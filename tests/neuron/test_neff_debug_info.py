@@ -6,7 +6,7 @@ from pathlib import Path
 
 import neff_files as made
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trace_format.importers.neff import NeffContents, read_neff_file
@@ -112,6 +112,7 @@ def test_places_are_where_the_fields_are(written: list[tuple[int, int | bytes]])
 
 
 @given(st.binary(max_size=60))
+@example(bytes(6))
 def test_places_stop_where_the_walker_stops(data: bytes) -> None:
     walked = []
     damaged = False

@@ -73,6 +73,8 @@ def _size_of_field(message: bytes, at: int) -> int:
     """How many bytes the field at `at` takes. Raises ValueError where it is none."""
     key, inside = varint(message, at)
     wire = key & 7
+    if key >> 3 == 0:
+        raise ValueError(f"field 0 before byte {inside}")
     if wire == VARINT:
         return varint(message, inside)[1] - at
     if wire in _FIXED_SIZES:
@@ -81,8 +83,8 @@ def _size_of_field(message: bytes, at: int) -> int:
         size, inside = varint(message, inside)
     else:
         raise ValueError(f"wire type {wire} before byte {inside}")
-    if key >> 3 == 0 or size > len(message) - inside:
-        raise ValueError(f"no field at byte {at}")
+    if size > len(message) - inside:
+        raise ValueError(f"a field of {size} bytes where {len(message) - inside} are left")
     return inside + size - at
 
 

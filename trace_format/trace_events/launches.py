@@ -18,7 +18,10 @@ def launch_coverage(trace: Trace) -> dict[str, int]:
 
     - `launches`, and `launches_without_work`: kernel launches whose work was not recorded;
     - `device_work`, and `device_work_without_launch`: work whose call was not recorded, or that names none;
-    - `device_work_before_launch`: work that starts before its call does: the clocks are apart by that much.
+    - `device_work_before_launch`: work that starts before its call does, and `device_clock_behind_ns`: how much the
+      device's clock is behind the host's at least, because of those (0: nothing says that it is);
+    - `device_work_ns`: the durations of the work in sum, and `device_work_clipped_ns`: their sum where each is cut off
+      when the next of its stream begins.
     """
     slices, strings = trace.slices, trace.pool.strings
     work = np.isin(slices.source_category, [strings.find(name) for name in _SERIAL_WORK])
@@ -32,14 +35,27 @@ def launch_coverage(trace: Trace) -> dict[str, int]:
     start = slices.ts_ns[calls[first]]
     at = np.minimum(np.searchsorted(called, kernels), max(len(called) - 1, 0))
     answered = called[at] == kernels if len(called) else np.zeros(len(kernels), bool)
-    early = slices.ts_ns[work][answered] < start[at[answered]]
+    before_ns = start[at[answered]] - slices.ts_ns[work][answered]
+    raw_ns, clipped_ns = _serial_work_ns(slices.track[work], slices.ts_ns[work], slices.dur_ns[work])
     return {
         "launches": len(launch),
         "launches_without_work": int((~np.isin(slices.correlation[launch], kernels)).sum()),
         "device_work": int(work.sum()),
         "device_work_without_launch": int((~answered).sum()),
-        "device_work_before_launch": int(early.sum()),
+        "device_work_before_launch": int((before_ns > 0).sum()),
+        "device_clock_behind_ns": max(int(before_ns.max(initial=0)), 0),
+        "device_work_ns": raw_ns,
+        "device_work_clipped_ns": clipped_ns,
     }
+
+
+def _serial_work_ns(track: np.ndarray, ts_ns: np.ndarray, dur_ns: np.ndarray) -> tuple[int, int]:
+    """The sum of the durations, rows in order of track and time, and their sum cut off where the next one begins."""
+    duration = np.maximum(dur_ns, 0)
+    room = np.r_[
+        np.where(track[1:] == track[:-1], ts_ns[1:] - ts_ns[:-1], np.iinfo(np.int64).max), np.iinfo(np.int64).max
+    ]
+    return int(duration.sum()), int(np.minimum(duration, room).sum())
 
 
 def note_serial_overlaps(trace: Trace) -> None:

@@ -101,7 +101,7 @@ class TraceReader:
 
         The columns of a large table lie in a temporary file.
         """
-        report = ImportReport(self.report.source_events, self.report.left_out.copy(), self.report.repaired.copy())
+        report = self.report.copy()
         budget = self._budget(self._limits.decoded_bytes)
         blocks_of, file = self._catalogue.blocks_of, Spill()
         tables = {name: self._decode(name, blocks_of(name), None, budget, file) for name in self.row_counts}
