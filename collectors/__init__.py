@@ -11,10 +11,14 @@ from collectors.base import Budget, Clock, Collector, Refining, Window
 ENTRY_POINTS = "neuron_profile.collectors"
 # Name -> module and class; made of a Window when a window begins. The first puts its events where the others refer to.
 _BUILT_IN = {
-    "torch": ("collectors.torch_events", "TorchEvents"),
+    "torch": ("collectors.torch_profiler.events", "TorchEvents"),
     "collectives": ("collectors.flight_recorder", "FlightRecorder"),
+    "compile": ("collectors.compiles.torch_compile", "TorchCompile"),
+    "compilers": ("collectors.compiles.processes", "CompilerProcesses"),
+    "neff_cache": ("collectors.neff_cache.caches", "NeffCaches"),
     "memory": ("collectors.memory_holders", "MemoryHolders"),
     "host": ("collectors.host_load", "HostLoad"),
+    "device": ("collectors.neuron_device", "NeuronDevice"),
 }
 DEFAULT_COLLECTORS = tuple(_BUILT_IN)
 

@@ -33,11 +33,13 @@ class Window:
     - `profile`: the torch.profiler object; None where there is none.
     - `output`: the folder under which the sessions have their directories.
     - `neff_cache_dir`: the folder of compiled NEFFs; None where the user named none.
+    - `runtime_folder`: tells, after the window, which folder the device's runtime made for it; None for none.
     """
 
     profile: Any = None
     output: Path = Path("profile_output")
     neff_cache_dir: Path | None = None
+    runtime_folder: Callable[[], Path | None] = lambda: None
 
 
 class Collector(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,16 +89,21 @@ def _held_tensors() -> Iterator[tuple[str, Any]]:
 
 def _living(kinds: tuple[type, ...]) -> tuple[list[Any], ...]:
     """The living objects of each kind."""
-    of_type: dict[type, int] = {}  # asked once for each type: there are a million objects, of a thousand types
-    found: tuple[list[Any], ...] = tuple([] for _ in kinds)
-    for one in gc.get_objects():
-        kind = type(one)
-        which = of_type.get(kind)
-        if which is None:
-            which = of_type[kind] = next((i for i, wanted in enumerate(kinds) if issubclass(kind, wanted)), -1)
-        if which >= 0:
-            found[which].append(one)
-    return found
+    of_kind = [_with_subclasses(kind) for kind in kinds]
+    any_kind = frozenset[type]().union(*of_kind)
+    objects = gc.get_objects()  # a million of them
+    living = list(compress(objects, map(any_kind.__contains__, map(type, objects))))
+    return tuple([one for one in living if type(one) in wanted] for wanted in of_kind)
+
+
+def _with_subclasses(kind: type) -> frozenset[type]:
+    """The class and all that derive from it."""
+    found, more = {kind}, [kind]
+    while more:
+        derived: list[type] = type.__subclasses__(more.pop())
+        more += [one for one in derived if one not in found]
+        found.update(derived)
+    return frozenset(found)
 
 
 def _place(tensor: Any) -> tuple[str, int, int] | None:

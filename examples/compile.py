@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-from neuron_profile import NeuronConfig, NeuronProfiler
+from neuron_profile import NeuronConfig, NeuronProfiler, analysis, load
 
 
 def gelu_mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
@@ -23,3 +23,5 @@ for what in ("first call", "later call"):
     with NeuronProfiler(cfg), torch.profiler.record_function(what):
         compiled(*inputs)
     print(what, cfg.trace_path)
+    for compile_ in analysis.compiles(load(cfg.trace_path)).itertuples():
+        print(f"  {compile_.what} by {compile_.backend}, {compile_.dur_ns / 1e6:.1f} ms, cache: {compile_.cache}")

@@ -1,6 +1,6 @@
 """Opens a device profile of AWS Neuron and says which engine works, how fast DMA is, and how close to the peaks it is.
 
-python examples/open_ntff.py profile.ntff
+python examples/open_ntff.py profile.ntff [program.neff]
 """
 
 import sys
@@ -8,7 +8,7 @@ import sys
 from neuron_profile import load
 from neuron_profile.analysis import neuron_device
 
-trace = load(sys.argv[1])
+trace = load(sys.argv[1:])
 
 for run in neuron_device.runs_of(trace):
     print(f"{run.name}: {run.total_ps / 1e6:.2f} µs on cores {', '.join(map(str, run.cores))}")

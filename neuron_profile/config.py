@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collectors import DEFAULT_COLLECTORS, known_collectors
+from collectors import DEFAULT_COLLECTORS, Collector, Window, known_collectors
 from neuron_profile.modes import ProfileMode
+from neuron_profile.neuron_runtime import NeuronRuntime, RuntimeSettings
 from trace_format.errors import NeuronProfileError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ else:
 
 DEVICE_MODELS = ("auto", "none", "trn1", "trn2", "trn3", "inf2")
 RECORD = ("auto", "as_given")
+_HOST = "host"  # the collector
 _CORES = re.compile(r"(?P<first>[0-9]+)(-(?P<last>[0-9]+))?")  # one item of the list
 # The fields that torch lets Python read back; the user may have changed them since.
 _READABLE_TORCH_FIELDS = ("custom_profiler_config", "trace_only")
@@ -42,12 +44,14 @@ class NeuronConfig(_ExperimentalConfig):
 
     The first six parameters are those of AWS's class of the same name, with the same meaning:
 
-    - `modes`: what a Neuron device records; default DEVICE and RUNTIME.
+    - `modes`: what is recorded of a Neuron device, and of the host; default DEVICE and RUNTIME.
     - `max_events_per_nc`: events kept per NeuronCore, None for the runtime's default.
     - `capture_enabled_for_nc`: the NeuronCores to record, as "0,1,2-5" or a list of numbers; None for all.
     - `profile_output_dir`: the folder under which each session gets its directory.
     - `neff_cache_dir`: the folder of compiled NEFFs, None if there is none to look at.
     - `precache_node_info`: whether per-NEFF metadata is gathered in warm-up steps.
+
+    Where torch_neuronx is installed, its own profiler is told all of them, and what it recorded comes into the trace.
 
     Ours are:
 
@@ -84,10 +88,29 @@ class NeuronConfig(_ExperimentalConfig):
         self.precache_node_info = _flag("precache_node_info", precache_node_info)
         self.device_model = _one_of("device_model", device_model, DEVICE_MODELS)
         self.record = _one_of("record", record, RECORD)
-        self.collectors = _collectors(collectors)
+        self.collectors = _with_host(_collectors(collectors), self.modes)
         # A list, so that copies made by torch (copy.copy) tell the user's object where the trace is.
         self._written: list[Path] = []
+        # Beside those by name: what makes a collector that whoever starts the capture wants to talk to.
+        self._own_collectors: tuple[Callable[[Window], Collector], ...] = ()
+        self._runtime = NeuronRuntime(
+            RuntimeSettings(
+                modes=self.modes,
+                max_events_per_nc=self.max_events_per_nc,
+                capture_enabled_for_nc=self.capture_enabled_for_nc,
+                profile_output_dir=self.profile_output_dir,
+                neff_cache_dir=self.neff_cache_dir,
+                precache_node_info=self.precache_node_info,
+            )
+        )
+        if self._runtime.custom_profiler_config and self._handed_on == "":
+            self.custom_profiler_config = self._runtime.custom_profiler_config
         _install_hook()
+
+    @property
+    def _handed_on(self) -> str | None:
+        """What torch hands on to another's profiler, by the user or else by us; None where this torch cannot."""
+        return getattr(self, "custom_profiler_config", None)
 
     @property
     def trace_path(self) -> Path | None:
@@ -143,6 +166,15 @@ def _modes(modes: Iterable[ProfileMode] | None) -> tuple[ProfileMode, ...]:
     except (TypeError, ValueError) as error:
         names = ", ".join(f"ProfileMode.{mode.name}" for mode in ProfileMode)
         raise ConfigError(f"modes: {modes!r} is not a list of {names}") from error
+
+
+def _with_host(collectors: tuple[str, ...], modes: tuple[ProfileMode, ...]) -> tuple[str, ...]:
+    """The collectors, with the one that samples the host where a mode asks for that.
+
+    On a Neuron device too: what the runtime samples itself lies in files without a public schema.
+    """
+    asked = ProfileMode.CPU_UTIL in modes or ProfileMode.HOST_MEMORY in modes
+    return collectors if _HOST in collectors or not asked else (*collectors, _HOST)
 
 
 def _cores(cores: str | Sequence[int] | None) -> str | None:

@@ -47,6 +47,7 @@ class Attached:
 
 
 _attached: weakref.WeakKeyDictionary[Any, Attached] = weakref.WeakKeyDictionary()
+_makes_way: weakref.WeakKeyDictionary[Any, Callable[[], None]] = weakref.WeakKeyDictionary()
 
 
 def install() -> bool:
@@ -76,7 +77,11 @@ def install() -> bool:
 
 
 def uninstall() -> None:
-    """Take our wrappers off. One that another tool has wrapped stays in place and does nothing any more."""
+    """Take our wrappers off, and end the window that is open. One that another tool has wrapped stays in place and does
+    nothing any more.
+    """
+    for profile in list(_attached):
+        forget(profile)
     with _lock:
         for name, wrapper in _live.items():
             from torch.profiler.profiler import _KinetoProfile
@@ -90,6 +95,19 @@ def uninstall() -> None:
 def attached(profile: Any) -> Attached | None:
     """What we know of this profile object; None where none of its windows went through the hook."""
     return _attached.get(profile)
+
+
+def give_way(profile: Any, stop: Callable[[], None]) -> None:
+    """Let any other profiler that begins while this one records call `stop`, which ends this one, before it does."""
+    _makes_way[profile] = stop
+
+
+def forget(profile: Any) -> None:
+    """Let the window that this profile records leave no trace."""
+    state = _attached.get(profile)
+    if state is not None and state.session is not None:
+        state.session.mark_stop()
+        state.session = None
 
 
 def _wrap(cls: type, name: str, around: Callable[[Method, Any], None]) -> None:
@@ -136,6 +154,7 @@ def _misfit(torch_profiler: Any) -> str:
 
 
 def _prepare(original: Method, profile: Any) -> None:
+    _ask_for_way(profile)
     if not isinstance(getattr(profile, "experimental_config", None), NeuronConfig):
         if not turn.take(profile):  # so that no session of ours starts while this one runs
             _displace(turn.holder())
@@ -214,6 +233,14 @@ def _giving_back(method: Method, profile: Any) -> None:
     except BaseException:
         turn.give_back(profile)
         raise
+
+
+def _ask_for_way(profile: Any) -> None:
+    """End the profiler that has the turn where it is one that gives way to others."""
+    holder = turn.holder()
+    stop = _makes_way.get(holder) if holder is not None and holder is not profile else None
+    if stop is not None:
+        stop()
 
 
 def _refuse(profile: Any) -> None:

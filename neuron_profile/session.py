@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import socket
 import sys
@@ -18,8 +19,11 @@ from collectors import Clock, Collector, Refining, Window, make_collector
 from collectors.boundary import Boundary, log_once
 from collectors.deadline import call_within
 from neuron_profile._version import __version__
+from neuron_profile.neuron_runtime import inspect_conflict
 from neuron_profile.recording import Recording
-from neuron_profile.session_directory import session_directory, why_unusable
+from neuron_profile.session_directory import runtime_directory, session_directory, why_unusable
+from neuron_profile.simulated_device import SECONDS as SIMULATION_SECONDS
+from neuron_profile.simulated_device import with_simulated_device
 from trace_format import Trace, TraceBuilder, write_trace
 from trace_format.garbage import collection_paused
 from trace_format.merge import append_trace
@@ -56,10 +60,20 @@ class Session:
         problem = why_unusable(self._output)
         if problem:
             log_once(f"no trace will be written to profile_output_dir {self._output}: {problem}")
-        window = Window(profile=profile, output=self._output, neff_cache_dir=config.neff_cache_dir)
+        self._runtime = config._runtime
+        runtime_output = self._runtime.output(config._handed_on or "") or self._output
+        self._outputs = list(dict.fromkeys((self._output, runtime_output.absolute())))
+        self._conflict = inspect_conflict()
+        if self._conflict:
+            log_once(self._conflict)
+        window = Window(
+            profile=profile, output=self._output, neff_cache_dir=config.neff_cache_dir,
+            runtime_folder=lambda: self._runtime_folder,
+        )  # fmt: skip
         for name in config.collectors:
             with self._boundary.around(f"collector {name!r}"):
                 self._collectors.append(make_collector(name, window))
+        self._collectors += [make(window) for make in config._own_collectors]
 
     def start(self) -> None:
         """Start the collectors; the window begins here."""
@@ -80,10 +94,7 @@ class Session:
         with self._boundary.around("the trace"), collection_paused():
             trace = self._assemble()
             with session_directory(
-                self._output,
-                prepared_ns=self._prepared_ns,
-                started_ns=self._started_ns or self._prepared_ns,
-                stopped_ns=self._stopped_ns or self._clock(),
+                self._output, made=self._runtime_folder, started_ns=self._started_ns or self._prepared_ns
             ) as directory:
                 path = directory / FILE_NAME
                 write_trace(trace, path)
@@ -102,11 +113,39 @@ class Session:
             if isinstance(collector, Refining):
                 with self._boundary.around(f"collector {collector.name!r}"):
                     trace = _call(collector, collector.refine, trace)
+        with self._boundary.around("the simulated device"):
+            trace = call_within(SIMULATION_SECONDS, with_simulated_device, trace, self._config.device_model)
+        trace.report.repaired.update(self._runtime_notes())
+        self._boundary.losses.update(self._runtime.losses)
         for cause, events in self._boundary.losses.items():
             trace.report.source_events += events
             trace.report.left_out[cause] += events
         metadata = {**trace.metadata, "collector_losses": dict(self._boundary.losses)}
         return dataclasses.replace(trace, metadata=MappingProxyType(metadata))
+
+    @functools.cached_property
+    def _runtime_folder(self) -> Path | None:
+        """The folder that the Neuron runtime made for this window; None where it made none. To be asked after it."""
+        with self._boundary.around("the search for the Neuron runtime's folder"):
+            return runtime_directory(
+                self._outputs,
+                prepared_ns=self._prepared_ns,
+                stopped_ns=self._stopped_ns or self._clock(),
+                named=self._runtime.named_folder(),
+            )
+        return None
+
+    def _runtime_notes(self) -> list[str]:
+        """What was not as it should be with the Neuron runtime, each in one line."""
+        notes = [*self._runtime.notes, *([self._conflict] if self._conflict else [])]
+        if self._runtime.is_there and self._config.modes and self._runtime_folder is None:
+            missing = (
+                f"torch_neuronx left no folder of this process and window in {' or '.join(map(str, self._outputs))}: "
+                "no device timeline (profile() needs activities=[CPU, PrivateUse1])"
+            )
+            log_once(missing)
+            notes.append(missing)
+        return notes
 
     def _metadata(self, told: dict[str, Any], host: str, rank: int | None, world_size: int | None) -> dict[str, Any]:
         return {

@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_RUNTIME_DIRECTORY = re.compile(r".+_pid_(\d+)")
+# AWS Neuron docs, NeuronConfig: <instance>_pid_<pid>/<timestamp_ns>
+_PROCESS_DIRECTORY = re.compile(r".+_pid_(\d+)")
+_TIMESTAMP = re.compile(r"\d{1,20}", re.ASCII)
 
 
 @contextmanager
-def session_directory(output: Path, *, prepared_ns: int, started_ns: int, stopped_ns: int) -> Iterator[Path]:
-    """The directory for the window [started_ns, stopped_ns), made if it is not there.
+def session_directory(output: Path, *, made: Path | None, started_ns: int) -> Iterator[Path]:
+    """The directory for the window that began at `started_ns`, made if it is not there.
 
-    It is the one that the Neuron runtime made for this process and window (`<instance>_pid_<pid>/<timestamp_ns>`
-    under `output`, with a timestamp between `prepared_ns` and `stopped_ns`), where there is exactly one such;
-    else `<output>/<hostname>_pid_<pid>/<started_ns>`, which goes again where the body fails and leaves it empty.
-    Times are unix nanoseconds. Raises OSError where it cannot be made.
+    It is the one that the Neuron runtime made for it, if any (see `runtime_directory`); else
+    `<output>/<hostname>_pid_<pid>/<started_ns>`, which goes again where the body fails and leaves it empty.
+    Raises OSError where it cannot be made.
     """
-    made = _runtime_directories(output, prepared_ns, stopped_ns)
-    if len(made) == 1:
-        yield made[0]
+    if made is not None:
+        yield made
         return
     own = output / f"{socket.gethostname()}_pid_{os.getpid()}" / str(started_ns)
     try:
@@ -34,6 +34,21 @@ def session_directory(output: Path, *, prepared_ns: int, started_ns: int, stoppe
             with suppress(OSError):  # there is something in it
                 folder.rmdir()
         raise
+
+
+def runtime_directory(
+    outputs: Iterable[Path], *, prepared_ns: int, stopped_ns: int, named: Path | None = None
+) -> Path | None:
+    """The directory that the Neuron runtime made for this process and window; None where none can be told to be it.
+
+    It is `named`, if that is a directory of this window; else `<instance>_pid_<pid>/<timestamp_ns>` under one of
+    `outputs` with a timestamp between `prepared_ns` and `stopped_ns` (unix), where there is exactly one such. One that
+    we may not write to, or that has a trace of ours already, is none. Raises OSError where a folder cannot be listed.
+    """
+    if named is not None and _is_free(named) and _is_of_window(named, prepared_ns, stopped_ns):
+        return named
+    found = {folder for output in outputs for folder in _runtime_directories(output, prepared_ns, stopped_ns)}
+    return found.pop() if len(found) == 1 else None
 
 
 def why_unusable(output: Path) -> str:
@@ -47,12 +62,26 @@ def why_unusable(output: Path) -> str:
 def _runtime_directories(output: Path, first_ns: int, last_ns: int) -> list[Path]:
     if not output.is_dir():
         return []
-    pid = str(os.getpid())
     return [
         window
         for process in output.iterdir()
-        if (match := _RUNTIME_DIRECTORY.fullmatch(process.name)) and match[1] == pid and process.is_dir()
+        if _is_of_this_process(process) and process.is_dir()
         for window in process.iterdir()
-        if window.name.isascii() and window.name.isdigit() and first_ns <= int(window.name) <= last_ns
-        if window.is_dir() and not (window / "trace.pb").exists()
+        if _TIMESTAMP.fullmatch(window.name) and first_ns <= int(window.name) <= last_ns and _is_free(window)
     ]
+
+
+def _is_of_this_process(folder: Path) -> bool:
+    match = _PROCESS_DIRECTORY.fullmatch(folder.name)
+    return match is not None and match[1] == str(os.getpid())
+
+
+def _is_of_window(folder: Path, first_ns: int, last_ns: int) -> bool:
+    """Whether a folder is of this window, by its name; where that tells nothing, by when something was put into it."""
+    if _PROCESS_DIRECTORY.fullmatch(folder.parent.name) and _TIMESTAMP.fullmatch(folder.name):
+        return _is_of_this_process(folder.parent) and first_ns <= int(folder.name) <= last_ns
+    return folder.stat().st_mtime_ns >= first_ns
+
+
+def _is_free(folder: Path) -> bool:
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK) and not (folder / "trace.pb").exists()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from trace_format.builder import TraceBuilder
-from trace_format.columns import Meaning, is_constant
+from trace_format.columns import Meaning, constant_column, is_constant
 from trace_format.errors import NeuronProfileError
+from trace_format.instance_id import without_instance_ids
+from trace_format.pool import Pool
 from trace_format.tables import TABLES, TEXT_SUFFIX, Table
 from trace_format.trace import Trace
 
@@ -44,7 +48,12 @@ def merge_ranks(traces: Sequence[Trace], names: Sequence[str]) -> Trace:
         for source in trace.metadata.get("sources", [])
     ]
     by_rank = [
-        {"rank": rank, "name": name, "host": trace.metadata.get("host"), "pid": trace.metadata.get("pid")}
+        {
+            "rank": rank,
+            "name": without_instance_ids(str(PurePath(*PurePath(name).parts[-2:]))),
+            "host": trace.metadata.get("host"),
+            "pid": trace.metadata.get("pid"),
+        }
         for trace, rank, name in zip(traces, ranks, names, strict=True)
     ]
     return builder.finish(
@@ -68,7 +77,7 @@ def append_trace(builder: TraceBuilder, trace: Trace, instead: Mapping[str, Mapp
     report.source_events += trace.report.source_events
     report.left_out.update(trace.report.left_out)
     report.repaired.update(trace.report.repaired)
-    translation = _Translation(builder, trace)
+    translation = _Translation(builder.pool, {name: builder[name].rows for name in TABLES}, trace)
     for name, kind in TABLES.items():
         table: Table = getattr(trace, name)
         columns = {c: translation.column(table, c) for c in table.stored() if c in kind.COLUMNS}
@@ -80,11 +89,49 @@ def append_trace(builder: TraceBuilder, trace: Trace, instead: Mapping[str, Mapp
         builder.carry(name, translation.carried(extra), rows=len(extra))
 
 
-class _Translation:
-    """What the ids of a trace are in the builder it is appended to."""
+def with_tracks_of(trace: Trace, added: Trace, instead: Mapping[str, Mapping[str, Any]]) -> Trace:
+    """`trace` with every track of `added` and what is on it; metadata and report are those of the trace.
 
-    def __init__(self, builder: TraceBuilder, trace: Trace) -> None:
-        pool, target = trace.pool, builder.pool
+    Rows of `added` come behind those of the trace, and its own row numbers are moved along; `instead[table][column]`
+    are values to put in place of them as they are. Nothing is put in order anew, as no track is in both.
+    """
+    translation = _Translation(trace.pool, {name: len(getattr(trace, name)) for name in TABLES}, added)
+    report = copy.deepcopy(trace.report)
+    tables: dict[str, Table] = dict(trace.tables())
+    for name, kind in TABLES.items():
+        table, more = getattr(trace, name), getattr(added, name)
+        if len(more):
+            columns = {
+                column: _appended(
+                    getattr(table, column),
+                    instead.get(name, {}).get(column, translation.column(more, column)),
+                    len(more),
+                )
+                for column in table.stored().keys() & more.stored().keys()
+            }
+            for unknown in table.stored().keys() - kind.COLUMNS.keys():
+                report.repaired[f"column {name}.{unknown} of a later version left out"] += len(table)
+            tables[name] = kind(columns, trace.pool, rows=len(table) + len(more))
+    return Trace.of(trace.pool, tables, metadata=trace.metadata, report=report, later_records=trace.later_records)
+
+
+def _appended(column: np.ndarray, more: Any, rows: int) -> np.ndarray:
+    """A column with `rows` values behind it, given as a column or as one value for all."""
+    more = np.asarray(more, column.dtype)
+    if not more.ndim and (not len(column) or (is_constant(column) and _same(column[0], more[()]))):
+        return constant_column(more, len(column) + rows, column.dtype)
+    return np.concatenate([column, np.broadcast_to(more, (rows,))])
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other or (one != one and other != other))
+
+
+class _Translation:
+    """What the ids of a trace are in a pool and tables that its rows are put behind."""
+
+    def __init__(self, target: Pool, first_row: Mapping[str, int], trace: Trace) -> None:
+        pool = trace.pool
         strings = target.strings.ids(pool.strings.values)
         stacks = target.stacks.ids([tuple(strings[frame] for frame in stack) for stack in pool.stacks.values])
         self._ids = {
@@ -92,7 +139,7 @@ class _Translation:
             Meaning.STACK: np.array(stacks, np.int64),
             Meaning.ARGS: np.array(target.arg_sets.ids(pool.arg_sets.values), np.int64),
         }
-        self._first_row = {name: builder[name].rows for name in TABLES}
+        self._first_row = first_row
 
     def carried(self, table: Table) -> dict[str, Any]:
         """The columns of a table without a schema, as `TraceBuilder.carry` takes them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,13 @@ DEFAULT = "PATH..."  # the name under which opening a path is a command; nobody 
 
 @dataclass
 class Settings:
-    """What holds for the whole run."""
+    """What holds for the whole run.
+
+    `give_back` makes this process again what it was before it became ours.
+    """
 
     debug: bool = False
+    give_back: Callable[[], None] = lambda: None
 
 
 def debug_option() -> click.Option:

@@ -23,7 +23,7 @@ def demo(*, output: Path, no_serve: bool) -> None:
     from explorer_app.reporters.visible import visible
 
     click.echo("Capturing training steps of a small transformer on the CPU ...", err=True)
-    path = capture(output)
+    path = capture(output, say=lambda text: click.echo(visible(text), err=True))
     if no_serve:
         click.echo(path)
     else:

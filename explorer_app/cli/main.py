@@ -13,9 +13,12 @@ from explorer_app.cli.check import check
 from explorer_app.cli.command import DEFAULT, ExplorerGroup, Settings
 from explorer_app.cli.convert import convert
 from explorer_app.cli.demo import demo
+from explorer_app.cli.diff import diff
 from explorer_app.cli.hotspots import hotspots
 from explorer_app.cli.neff import neff
+from explorer_app.cli.run import run
 from explorer_app.cli.serve import serve
+from explorer_app.cli.simulate import simulate
 from explorer_app.cli.summary import summary
 from explorer_app.reporters.visible import visible
 from neuron_profile._version import __version__
@@ -37,7 +40,7 @@ def cli() -> None:
 
 
 cli.add_command(serve, DEFAULT)
-for command in (summary, hotspots, convert, check, demo, neff):
+for command in (summary, hotspots, diff, convert, check, simulate, run, demo, neff):
     cli.add_command(command)
 
 
@@ -75,9 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _prepare_process(settings: Settings) -> None:
     """What only a process of our own may change."""
     # names in traces hold anything, lone surrogates included; a console may not know "µ"
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    errors = [(stream, stream.errors) for stream in (sys.stdout, sys.stderr) if hasattr(stream, "reconfigure")]
+    for stream, _ in errors:
+        stream.reconfigure(errors="backslashreplace")
 
     def one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         if settings.debug:
@@ -85,7 +88,13 @@ def _prepare_process(settings: Settings) -> None:
         else:
             _say(f"internal error: {kind.__name__}: {error}; run again with --debug and report what it prints")
 
+    def give_back() -> None:
+        for stream, before in errors:
+            stream.reconfigure(errors=before)
+        sys.excepthook = sys.__excepthook__
+
     sys.excepthook = one_line
+    settings.give_back = give_back
 
 
 def _message(error: Exception) -> str:

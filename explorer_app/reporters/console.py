@@ -24,10 +24,13 @@ def console(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
-def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> Table:
+def table(
+    out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", folds: bool = False
+) -> Table:
     """A table of these rows as wide as `out`; an empty row is a blank line.
 
-    The first column holds foreign names and is cut off where the others, which are shown whole, leave no room.
+    The first column holds foreign names and is cut off where the others, which are shown whole, leave no room; if it
+    `folds` it goes on in the next line.
     The others are numbers and right-aligned, unless their name starts with "<".
     """
     cells = [[visible(cell) for cell in row] for row in rows]
@@ -41,7 +44,8 @@ def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], *
     for position, (name, width) in enumerate(zip(columns, widths, strict=True)):
         made.add_column(
             name.removeprefix("<"), justify="left" if position == 0 or name.startswith("<") else "right",
-            width=min(width, max(room, _NARROWEST_NAME)) if position == 0 else width, no_wrap=True, overflow="ellipsis",
+            width=min(width, max(room, _NARROWEST_NAME)) if position == 0 else width,
+            no_wrap=not (folds and position == 0), overflow="fold" if folds else "ellipsis",
         )  # fmt: skip
     for row in cells:
         made.add_row(*map(Text, row))

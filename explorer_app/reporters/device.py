@@ -42,7 +42,7 @@ def report_device(metrics: DeviceMetrics, out: Console) -> None:
 
 def _title(total: ExecutionMetrics, executions: int) -> str:
     values = total.values
-    of = f"{executions} executions" if executions > 1 else total.name
+    of = fmt.counted(executions, "execution") if executions > 1 else total.name
     cores = values.get("num_physical_cores")
     parts = [
         f"Neuron device: {of}", fmt.duration(values["total_time"] * _NS_PER_S),
@@ -67,19 +67,25 @@ def _lines(values: Mapping[str, Any]) -> dict[str, str]:
     hbm = values.get("hbm_bytes_per_s")
     memory = f"{fmt.bandwidth(hbm)} ({_source(values, 1)})" if hbm else "a peak that is not known"
     moved = _sum(values, "static_dma_size", "software_dynamic_dma_size", "hardware_dynamic_dma_size")
-    rates = {"moved": moved, "hbm": _sum(values, "hbm_read_bytes", "hbm_write_bytes")}
     dma = f"active {_shown(values, 'dma_active_time')}, {_shown(values, 'dma_active_time_percent')} of the run"
     if moved is not None:
         dma += f"; {fmt.size(moved)} moved, {fmt.bandwidth(_rate(moved, values.get('dma_active_time')))} while active"
-    traffic = f"; {_shown(values, 'hbm_read_bytes')} read, {_shown(values, 'hbm_write_bytes')} written"
     return {
         "DMA": dma,
-        "HBM": f"{fmt.bandwidth(_rate(rates['hbm'], values.get('total_time')))}{traffic}",
+        "HBM": _hbm(values),
         "MFU": f"{_shown(values, 'mfu_estimated_percent')} of {peak}",
         "HFU": f"{_shown(values, 'hfu_estimated_percent')} of the same, transposes included",
         "MBU": f"{_shown(values, 'mbu_estimated_percent')} of {memory}",
         "Source": str(values["metrics_source"]),
     }
+
+
+def _hbm(values: Mapping[str, Any]) -> str:
+    sides = ("hbm_read_bytes", "hbm_write_bytes")
+    if not any(side in values for side in sides):
+        return fmt.UNKNOWN
+    rate = fmt.bandwidth(_rate(_sum(values, *sides), values.get("total_time")))
+    return f"{rate}; {_shown(values, sides[0])} read, {_shown(values, sides[1])} written"
 
 
 def _source(values: Mapping[str, Any], number: int) -> str:

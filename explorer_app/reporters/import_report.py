@@ -17,7 +17,7 @@ def report_import(report: ImportReport, stream: TextIO) -> None:
         rows = [[cause, fmt.count(number)] for cause, number in (+causes).most_common()]
         if rows:
             out.print()
-            out.print(table(out, ("cause", "events"), rows, title=title))
+            out.print(table(out, ("cause", "events"), rows, title=title, folds=True))
 
 
 def sentence(report: ImportReport) -> str:

@@ -10,9 +10,10 @@ import dash_mantine_components as dmc
 from dash import ClientsideFunction, Input, Output, State, dcc, html
 
 from explorer_app import format as fmt
+from explorer_app.simulation_text import simulation_text
 from explorer_app.web import subject, theme
 from explorer_app.web.message import banner
-from explorer_app.web.names import label, named, tooltip
+from explorer_app.web.names import LONGEST_LABEL, label, named, tooltip
 from explorer_app.web.page import Page
 from trace_format import Trace
 
@@ -136,7 +137,8 @@ def _banners(trace: Trace) -> list[Any]:
         words = f"Of the file's {fmt.counted(report.source_events, 'event')}, {' and '.join(said)}. "
         out.append(banner(words, dcc.Link("What and why", href="/#import")))
     if subject.is_simulated(trace):
-        out.append(banner("Parts of this trace are simulated, not measured: they come from a model of the device."))
+        what = simulation_text(trace.metadata) or "they come from a model of the device"
+        out.append(banner(label(f"Parts of this trace are simulated, not measured: {what}.", longest=LONGEST_LABEL)))
     return out
 
 

@@ -37,11 +37,23 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves that share a value axis from 0, whose ticks `show` writes."""
+    """Curves that share a value axis from 0, whose ticks `show` writes.
+
+    Those of a `stacked` panel have the same times and stand one on the other.
+    """
 
     title: str
     show: Callable[[float], str]
     curves: Sequence[Curve]
+    stacked: bool = False
+
+    @property
+    def largest(self) -> float:
+        """The largest value drawn; 0 without curves."""
+        values = [curve.values for curve in self.curves]
+        if self.stacked:
+            return max(map(sum, zip(*values, strict=True)), default=0)
+        return max((max(of_curve, default=0) for of_curve in values), default=0)
 
 
 def time_panels(name: str, panels: Sequence[Panel], trace: Trace) -> html.Div:
@@ -66,13 +78,18 @@ def time_panels(name: str, panels: Sequence[Panel], trace: Trace) -> html.Div:
     for number, panel in enumerate(panels):
         top = 1 - number * (share + _GAP)
         axis = _axis("y", number)
-        largest = max((max(curve.values, default=0) for curve in panel.curves), default=0)
-        layout[axis.replace("y", "yaxis")] = {"domain": [max(top - share, 0.0), top], **value_axis(largest, panel.show)}
+        shown = value_axis(panel.largest, panel.show)
+        layout[axis.replace("y", "yaxis")] = {"domain": [max(top - share, 0.0), top], **shown}
         layout["annotations"].append(
             {"text": f"<b>{panel.title}</b>", "x": 0, "y": top, "xref": "paper", "yref": "paper", "showarrow": False,
              "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
         )  # fmt: skip
-        data += [{**_drawn(curve, start_ns, factor), "xaxis": "x", "yaxis": axis} for curve in panel.curves]
+        for curve in panel.curves:
+            drawn = {**_drawn(curve, start_ns, factor), "xaxis": "x", "yaxis": axis}
+            if panel.stacked:  # areas without lines: that of an empty one would lie on the one below
+                drawn |= {"stackgroup": axis, "fill": "tonexty", "fillcolor": f"{curve.color} 70%"}
+                drawn["line"] = {**drawn["line"], "width": 0}
+            data.append(drawn)
     label = "Over time: " + " and ".join(panel.title.lower() for panel in panels)
     height_px = _PANEL_PX * len(panels) + _AROUND_PANELS_PX
     figure = {"data": data, "layout": layout}

@@ -50,5 +50,21 @@ class Enclosing:
         return (self._rows[chosen] == rows) | (starts_inside & (end_ns <= self._end_ns[chosen]))
 
 
+def slices_at(slices: Slices, track: Array, ts_ns: Array) -> Array:
+    """The row of the innermost slice at each moment on its track, -1 for none; a track of -1 has none."""
+    found = np.full(len(ts_ns), -1, np.int64)
+    for number in np.unique(track[track >= 0]).tolist():
+        points = np.flatnonzero(track == number)
+        rows = np.flatnonzero(slices.track == number)
+        before = np.searchsorted(slices.ts_ns[rows], ts_ns[points], "right") - 1
+        found[points] = np.where(before >= 0, rows[before] if len(rows) else -1, -1)
+    ends_ns = _ends(slices.ts_ns, slices.dur_ns)
+    over = (found >= 0) & (ends_ns[found] <= ts_ns) if len(slices) else np.zeros(len(found), bool)
+    while over.any():
+        found[over] = slices.parent[found[over]]
+        over = (found >= 0) & (ends_ns[found] <= ts_ns)
+    return found
+
+
 def _ends(ts_ns: Array, dur_ns: Array) -> Array:
     return np.where(dur_ns < 0, np.iinfo(np.int64).max, ts_ns + np.maximum(dur_ns, 0))

@@ -24,7 +24,7 @@ def memory_timeline(trace: Trace) -> pd.DataFrame:
     A trace without memory events gives an empty frame with the same columns.
     """
     memory = trace.memory
-    rank = _ranks(trace)
+    rank = ranks_of_memory(trace)
     total_bytes = np.zeros(len(memory), np.int64)
     relative = []
     allocators = group((rank + 1, memory.device), (int(rank.max(initial=-1)) + 2, len(trace.pool.strings)))
@@ -46,7 +46,7 @@ def memory_timeline(trace: Trace) -> pd.DataFrame:
     return frame
 
 
-def _ranks(trace: Trace) -> Array:
+def ranks_of_memory(trace: Trace) -> Array:
     """The rank of the thread that asked for each allocation, -1 where it is not known."""
     track = trace.memory.track
     if len(trace.tracks) == 0:

@@ -25,13 +25,16 @@ _UNCLEAR_KINDS = ("other", "async")
 def side_of_tracks(tracks: Tracks) -> Array:
     """The side of each track: DEVICE, HOST or NEITHER, shape `(n,) int64`. Empty for no tracks.
 
-    NEITHER are markers of what the device waits for or is slowed by, ranges that others named, and tracks of no
-    clear kind; these are HOST where all others are without work too.
+    NEITHER are markers of what the device waits for or is slowed by, ranges that others named, simulated tracks (what
+    was measured is never mixed with an estimate), and tracks of no clear kind; these are HOST where all others are
+    without work too.
     """
     side_of_kind = np.array([_SIDE_OF_KIND.get(kind, NEITHER) for kind in TRACK_KINDS], np.int64)
     side = side_of_kind[tracks.kind]
+    side[tracks.simulated] = NEITHER
     if not (side != NEITHER).any():
-        side[np.isin(tracks.kind, [TRACK_KINDS.index(kind) for kind in _UNCLEAR_KINDS])] = HOST
+        unclear = np.isin(tracks.kind, [TRACK_KINDS.index(kind) for kind in _UNCLEAR_KINDS])
+        side[unclear & ~tracks.simulated] = HOST
     return side
 
 

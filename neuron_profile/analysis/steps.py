@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from neuron_profile.analysis.measured import measured_window_ns
 from neuron_profile.analysis.sides import ANNOTATION, HOST, side_of_tracks
 from trace_format import Trace
 
@@ -52,7 +53,7 @@ def steps(trace: Trace) -> pd.DataFrame:
             if len(frame):
                 frame.attrs.update(found_by=found_by, unfinished=unfinished)
                 return frame
-    window = trace.time_range_ns
+    window = measured_window_ns(trace)
     rows = []
     if window is not None:
         rows = [(0, WHOLE_WINDOW, window[0], window[1], min(window[1] - window[0], _LONGEST_NS), -1)]

@@ -8,15 +8,19 @@ from typing import Any
 
 import pandas as pd
 
+from neuron_profile.analysis.breakdown import breakdown, busiest, by_device
 from neuron_profile.analysis.categories import time_by_category
 from neuron_profile.analysis.hotspots import hotspots
+from neuron_profile.analysis.measured import measured_window_ns
 from neuron_profile.analysis.memory import memory_timeline
+from neuron_profile.analysis.memory_peak import peak_holders
 from neuron_profile.analysis.neuron_device import DeviceMetrics, device_metrics
 from neuron_profile.analysis.records import plain, records
 from neuron_profile.analysis.steps import steps
 from trace_format import ImportReport, Trace
 
 HOTSPOTS = 20
+HOLDERS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,36 +30,46 @@ class Summary:
     - `hotspots`: the first `HOTSPOTS` rows.
     - `peak_memory`: columns device, rank, peak_bytes, at_ns (the first moment of the peak); no rows where
       the trace has no memory events. `attrs`: those of `memory_timeline`.
-    - `device`: the metrics of Neuron devices.
-    - `window_ns`: first start and last end of anything in the trace, None for a trace without any time.
+    - `peak_holders`: the first `HOLDERS` rows of each device.
+    - `device`: the metrics of Neuron devices; `neffs`: the names of the programs (NEFFs) that the trace tells of.
+    - `window_ns`: first start and last end of anything that was measured, None for a trace without any time.
     """
 
     metadata: Mapping[str, Any]
     window_ns: tuple[int, int] | None
     steps: pd.DataFrame
+    breakdown: pd.DataFrame
     time_by_category: pd.DataFrame
     hotspots: pd.DataFrame
     peak_memory: pd.DataFrame
+    peak_holders: pd.DataFrame
     device: DeviceMetrics
+    neffs: tuple[str, ...]
     report: ImportReport
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON takes it; what the trace does not tell is left out, unknown values are None.
 
-        Keys: metadata, steps, hotspots, time_by_category, peak_memory (where memory was recorded), report; for profiles
-        of Neuron devices device (AWS's names and units, totals over executions) and device_by_execution (a list).
+        Keys: metadata, breakdown (of the device that idles least over all steps: total_ns and its parts, and by_device
+        those of each), steps, hotspots, time_by_category, peak_memory and peak_holders (where memory was recorded),
+        report; for profiles of Neuron devices device (AWS's names and units, totals over executions) and
+        device_by_execution (a list); neffs (names) where there are any.
         """
         found: dict[str, Any] = {
             "metadata": plain(self.metadata),
+            "breakdown": {**busiest(self.breakdown), "by_device": by_device(self.breakdown)},
             "steps": records(self.steps),
             "hotspots": records(self.hotspots),
             "time_by_category": records(self.time_by_category),
         }
         if len(self.peak_memory):
             found["peak_memory"] = records(self.peak_memory)
+            found["peak_holders"] = records(self.peak_holders)
         if self.device.total is not None:
             found["device"] = self.device.total.to_dict()
             found["device_by_execution"] = [execution.to_dict() for execution in self.device.executions]
+        if self.neffs:
+            found["neffs"] = list(self.neffs)
         return {**found, "report": self.report.to_dict()}
 
 
@@ -63,12 +77,15 @@ def summarize(trace: Trace) -> Summary:
     """The summary of a trace. For a trace without events its tables are empty."""
     return Summary(
         metadata=trace.metadata,
-        window_ns=trace.time_range_ns,
+        window_ns=measured_window_ns(trace),
         steps=steps(trace),
+        breakdown=breakdown(trace),
         time_by_category=time_by_category(trace),
         hotspots=hotspots(trace, top=HOTSPOTS),
         peak_memory=_peaks(memory_timeline(trace)),
+        peak_holders=peak_holders(trace, top=HOLDERS),
         device=device_metrics(trace),
+        neffs=tuple(trace.neffs.text("name")),
         report=trace.report,
     )
 

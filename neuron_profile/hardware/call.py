@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +13,16 @@ from neuron_profile.hardware.dtypes import ASSUMED_ITEMSIZE, ITEMSIZE
 
 # Some versions of torch wrote "Input dims".
 _DIMS, _TYPES, _VALUES = ("Input Dims", "Input dims"), ("Input type",), ("Concrete Inputs",)
+_STRIDES = ("Input Strides",)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor: its shape and the bytes of one element."""
+    """A tensor: its shape, the bytes of one element, and its strides in elements, None where they are not known."""
 
     shape: tuple[int, ...]
     itemsize: int
+    strides: tuple[int, ...] | None = field(default=None, compare=False)
 
     @property
     def numel(self) -> int:
@@ -47,6 +49,11 @@ class Call:
     def in_place(self) -> bool:
         """Whether the operator writes into its first argument (torch's naming rule: a trailing underscore)."""
         return self.name.endswith("_") and not self.name.endswith("__")
+
+    @property
+    def operator(self) -> str:
+        """The name without the underscore of an in-place operator."""
+        return self.name[:-1] if self.in_place else self.name
 
     @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -116,8 +123,12 @@ def parse_call(name: str, arg_set: bytes) -> Call | None:
         return None
     known = {ITEMSIZE[t] for d, t in zip(dims, types, strict=True) if t in ITEMSIZE and d}
     in_lists = max(known) if known else ASSUMED_ITEMSIZE
+    strides = _list(args, _STRIDES) or []
+    strides += [None] * (len(dims) - len(strides))
     try:
-        arguments = tuple(_argument(d, t, in_lists) for d, t in zip(dims, types, strict=True))
+        arguments = tuple(
+            _argument(d, t, s, in_lists) for d, t, s in zip(dims, types, strides[: len(dims)], strict=True)
+        )
     except (TypeError, ValueError):
         return None
     return Call(name, arguments, tuple(v if isinstance(v, str) else "" for v in values or ()))
@@ -128,10 +139,11 @@ def _list(args: dict[str, Any], keys: tuple[str, ...]) -> list[Any] | None:
     return found if isinstance(found, list) else None
 
 
-def _argument(dims: Any, dtype: str, in_lists: int) -> Tensor | tuple[Tensor, ...] | None:
+def _argument(dims: Any, dtype: str, strides: Any, in_lists: int) -> Tensor | tuple[Tensor, ...] | None:
     itemsize = ITEMSIZE.get(dtype)
     if itemsize is not None:
-        return Tensor(_shape(dims), itemsize)
+        shape = _shape(dims)
+        return Tensor(shape, itemsize, _strides(strides, shape))
     if dtype == "TensorList":
         return tuple(Tensor(_shape(d), in_lists) for d in dims)
     return None
@@ -141,3 +153,10 @@ def _shape(dims: Any) -> tuple[int, ...]:
     if not isinstance(dims, list) or not all(type(size) is int and size >= 0 for size in dims):
         raise ValueError(f"not a shape: {dims!r}")
     return tuple(dims)
+
+
+def _strides(strides: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides of a tensor; None for what does not fit its shape."""
+    if not isinstance(strides, list) or len(strides) != len(shape):
+        return None
+    return tuple(strides) if all(type(step) is int and step >= 0 for step in strides) else None

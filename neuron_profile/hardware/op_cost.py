@@ -31,7 +31,7 @@ RULES: dict[str, Rule] = {
 
 # Operators are registered under a namespace. These are not operators that move a tensor's bytes: autograd's own
 # bookkeeping, collectives (they have a table of their own), the profiler's marks.
-_OPERATOR = re.compile(r"(?P<namespace>\w+)::(?P<name>[\w.]+)")
+OPERATOR = re.compile(r"(?P<namespace>\w+)::(?P<name>[\w.]+)")
 _NOT_OPERATORS = frozenset({"autograd", "torch", "c10d", "_c10d_functional", "profiler", "prim", "c10d_functional"})
 # torch.compile's kernels; their arguments are all they read and write
 _TRITON = re.compile(r"triton_\w+")
@@ -68,7 +68,7 @@ def op_cost(name: str, arg_set: bytes) -> OpCost | None:
 
     None for what is not an operator, moves nothing (a view, an allocation) or was recorded without shapes.
     """
-    operator = _OPERATOR.fullmatch(name)
+    operator = OPERATOR.fullmatch(name)
     triton = _TRITON.fullmatch(name)
     if triton is None and (operator is None or operator["namespace"] in _NOT_OPERATORS):
         return None

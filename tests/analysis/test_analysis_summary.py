@@ -14,6 +14,7 @@ from test_analysis_attribution import network
 from test_analysis_hotspots import linear_on_a_device
 
 from neuron_profile import analysis
+from neuron_profile.analysis.breakdown import PARTS
 from neuron_profile.analysis.records import plain
 from trace_format import Trace, TraceBuilder
 
@@ -25,22 +26,30 @@ def test_the_summary_holds_what_the_functions_return() -> None:
     trace = script.trace(host="here", rank=None, sources=[{"clock": "unix", "skew": math.nan}])
     found = analysis.summarize(trace).to_dict()
     json.dumps(found, allow_nan=False)
-    assert list(found) == ["metadata", "steps", "hotspots", "time_by_category", "peak_memory", "report"]
+    assert list(found) == [
+        "metadata", "breakdown", "steps", "hotspots", "time_by_category", "peak_memory", "peak_holders", "report",
+    ]  # fmt: skip
     assert found["metadata"] == {"host": "here", "rank": None, "sources": [{"clock": "unix", "skew": None}]}
     assert found["steps"] == [
         {"step": 0, "name": "ProfilerStep#0", "start_ns": 0, "end_ns": 200, "dur_ns": 200, "rank": -1}
     ]
     assert found["hotspots"] == analysis.records(analysis.hotspots(trace, top=20))
     assert found["time_by_category"] == analysis.records(analysis.time_by_category(trace))
+    frame = analysis.breakdown(trace)
+    of_device = {"rank": -1, "device": int(frame["device"][0])}
+    parts = {name: int(frame[name].sum()) for name in frame if name == "total_ns" or name in PARTS}
+    assert found["breakdown"] == {**parts, "by_device": [{**of_device, **parts}]}
+    assert sum(parts.values()) == 2 * parts["total_ns"] == 400  # total and parts of the step of 200
     # the peak of 40 is first reached at 8
     assert found["peak_memory"] == [{"device": "cpu", "rank": -1, "peak_bytes": 40, "at_ns": 8}]
+    assert found["peak_holders"] == analysis.records(analysis.peak_holders(trace, top=10))
     assert found["report"] == {"source_events": 9, "kept": 9, "left_out": {}, "repaired": {}}
 
 
 def test_what_is_not_known_is_left_out() -> None:
     found = analysis.summarize(TraceBuilder().finish()).to_dict()
     assert found == {
-        "metadata": {}, "steps": [], "hotspots": [], "time_by_category": [],
+        "metadata": {}, "breakdown": {"by_device": []}, "steps": [], "hotspots": [], "time_by_category": [],
         "report": {"source_events": 0, "kept": 0, "left_out": {}, "repaired": {}},
     }  # fmt: skip
 
@@ -63,7 +72,8 @@ def test_metadata_becomes_what_json_can_hold() -> None:
 
 FUNCTIONS: list[Callable[[Trace], Any]] = [
     analysis.hotspots, analysis.steps, analysis.time_by_category, analysis.memory_timeline, analysis.bytes_moved,
-    analysis.bandwidth, analysis.movers, analysis.summarize, lambda trace: analysis.range_summary(trace, 10, 60),
+    analysis.bandwidth, analysis.movers, analysis.summarize, analysis.simulated_device,
+    lambda trace: analysis.range_summary(trace, 10, 60),
     *(lambda trace, by=by: analysis.hotspots(trace, by=by) for by in analysis.GROUPINGS),
 ]  # fmt: skip
 
@@ -95,6 +105,8 @@ def test_every_analysis_takes_a_trace_with_tracks_but_no_slices(function: Callab
 
 def test_the_public_names_are_these() -> None:
     assert analysis.__all__ == [
-        "GROUPINGS", "WHOLE_WINDOW", "Summary", "bandwidth", "bytes_moved", "hotspots", "memory_timeline", "movers",
-        "range_summary", "records", "slowest", "steps", "summarize", "time_by_category",
+        "GROUPINGS", "MEMORY_CATEGORIES", "WHOLE_WINDOW", "Comparison", "Gate", "SimulatedDevice", "Summary",
+        "bandwidth", "breakdown", "bytes_moved", "compile_time_by_step", "compiles", "diff",
+        "hotspots", "memory_by_category", "memory_timeline", "movers", "peak_holders",
+        "range_summary", "records", "simulated_device", "slowest", "steps", "summarize", "time_by_category",
     ]  # fmt: skip

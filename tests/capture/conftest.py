@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import neuron_stand_in as stand_in  # noqa: E402
+
+from collectors import boundary  # noqa: E402
 from neuron_profile import NeuronConfig, hook  # noqa: E402
 from neuron_profile.turn import turn  # noqa: E402
 
@@ -24,7 +30,11 @@ def no_hook_left_behind() -> Iterator[None]:
     kineto = torch.profiler.profiler._KinetoProfile
     before = {name: kineto.__dict__[name] for name in METHODS}
     assert not any(hasattr(method, "__nprof_hook__") for method in before.values())
+    log = logging.getLogger("torch.__trace")
+    level = log.level
     yield
+    assert log.level == level
+    assert not any(type(handler).__module__.startswith("collectors") for handler in log.handlers)
     hook.uninstall()
     assert {name: kineto.__dict__[name] for name in METHODS} == before
     assert turn.take(turn)
@@ -73,3 +83,28 @@ def python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return done
 
     return run
+
+
+@pytest.fixture
+def version() -> str:
+    """Which torch_neuronx `package` is."""
+    return stand_in.LATEST
+
+
+@pytest.fixture
+def package(tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a torch_neuronx that can be imported, and is told of torch's windows."""
+    folder = stand_in.write_package(tmp_path / "site", version)
+    monkeypatch.syspath_prepend(folder.parent)
+    monkeypatch.setattr(boundary, "_logged", set())
+    monkeypatch.chdir(tmp_path)
+    importlib.import_module("torch_neuronx.profiling").attach(monkeypatch.setattr)
+    yield folder
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch_neuronx"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def theirs(package: Path) -> ModuleType:
+    """The package's torch_neuronx.profiling."""
+    return importlib.import_module("torch_neuronx.profiling")

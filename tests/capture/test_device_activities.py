@@ -13,7 +13,7 @@ import torch
 from event_comparison import DERIVED, described, flows
 
 from collectors import Window
-from collectors.torch_events import TorchEvents
+from collectors.torch_profiler.events import TorchEvents
 from trace_format import Trace, TraceBuilder
 from trace_format.importers import load_file
 from trace_format.metadata import device_model

@@ -15,8 +15,8 @@ from torch.profiler import ProfilerActivity, profile
 import neuron_profile.session
 from collectors import Budget, Clock, Window, make_collector
 from collectors.boundary import Boundary
-from collectors.kineto_activities import KinetoActivities
-from collectors.torch_events import ENDED_BY_ANOTHER
+from collectors.torch_profiler.activities import KinetoActivities
+from collectors.torch_profiler.events import ENDED_BY_ANOTHER
 from neuron_profile import NeuronConfig, hook
 from trace_format import TraceBuilder, read_trace
 

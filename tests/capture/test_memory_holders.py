@@ -8,6 +8,7 @@ import torch
 from torch.profiler import profile
 
 from neuron_profile import NeuronConfig, load
+from neuron_profile.analysis import MEMORY_CATEGORIES, memory_by_category, peak_holders
 from trace_format import Trace
 
 FLOAT = 4
@@ -71,3 +72,27 @@ def test_what_is_freed_within_the_window_has_no_category(tmp_path: Path) -> None
     assert freed.any()
     assert not (trace.memory.category[freed] > 0).any()
     assert len(by_category(trace)["gradient"]) == 2  # those of the last step, not of each
+
+
+def test_every_byte_of_a_real_training_run_has_a_category_and_the_peak_has_holders(tmp_path: Path) -> None:
+    trace, model, optimizer = captured(tmp_path, warm=False, steps=4)
+    frame = memory_by_category(trace)
+    parts = frame[[f"{category}_bytes" for category in MEMORY_CATEGORIES]]
+    assert (parts.sum(axis=1) == frame["total_bytes"]).all()
+    total = 5050 * FLOAT
+    # Adam's state is there from the first step on; gradients are there from a backward pass to the next zero_grad
+    assert parts["optimizer_state_bytes"].iloc[-1] == 2 * total + 2 * FLOAT
+    assert parts["gradient_bytes"].iloc[-1] == total
+    assert parts["gradient_bytes"].max() == total
+    assert parts["parameter_bytes"].max() == 0  # made before the window: told beside the totals
+    assert frame.attrs["held_before"]["cpu"]["parameter"] >= total
+    # torch's total for the CPU has what earlier windows of this process allocated and were not there to see freed
+    before = frame["total_bytes"].iloc[0] - trace.memory.delta_bytes[0]
+    assert parts["unknown_bytes"].max() - before < 0.05 * (frame["total_bytes"].max() - before)
+    held = peak_holders(trace)
+    assert held["bytes"].sum() == frame["total_bytes"].max()
+    state = held[held["category"] == "optimizer_state"]
+    assert state["bytes"].sum() == 2 * total + 2 * FLOAT
+    assert "aten::zeros_like" in set(state["op"])
+    assert set(held.loc[held["category"] == "gradient", "op"]) == {"aten::mm", "aten::sum"}
+    del model, optimizer

@@ -100,7 +100,7 @@ def test_annotations_steps_and_flows_are_there(tmp_path: Path, step: Step):
 
     trace = capture(tmp_path, body)
     assert trace.slices.text("category")[op(trace, "my block")] == "annotation"
-    assert set(trace.flows.text("kind")) == {"fwdbwd"}
+    assert set(trace.flows.text("kind")) == {"fwdbwd", "simulated"}
     names = trace.slices.text("name")
     ends = {(names[a], names[b]) for a, b in zip(trace.flows.from_slice, trace.flows.to_slice, strict=True)}
     assert ("aten::addmm", "AddmmBackward0") in ends

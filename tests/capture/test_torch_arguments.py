@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from collectors.torch_arguments import share
+from collectors.torch_profiler.arguments import share
 
 SHAPES = '"Input Dims": [[2, 3]], "Concrete Inputs": ["Ev Idx"]'
 

@@ -14,7 +14,7 @@ from event_comparison import DERIVED, described, flows
 from torch.profiler import ProfilerActivity, profile
 
 from collectors import Window
-from collectors.torch_events import TorchEvents
+from collectors.torch_profiler.events import TorchEvents
 from trace_format import Trace, TraceBuilder
 from trace_format.importers import load_file
 

@@ -64,7 +64,7 @@ def test_summary_json_has_the_keys_that_are_known(trace_file: Path, capsys: pyte
     out, err = capsys.readouterr()
     assert err == ""
     found = json.loads(out)
-    assert list(found) == ["metadata", "steps", "hotspots", "time_by_category", "report"]
+    assert list(found) == ["metadata", "breakdown", "steps", "hotspots", "time_by_category", "report"]
     assert found["steps"][0]["dur_ns"] == 100
     assert found["report"] == {"source_events": 3, "kept": 3, "left_out": {}, "repaired": {}}
 
@@ -279,4 +279,12 @@ def test_the_demo_captures_a_training_run(tmp_path: Path) -> None:
     assert len(analysis.steps(trace)) == 5
     assert "Linear_0" in set(analysis.hotspots(trace, by="module")["name"])
     assert analysis.movers(trace)["bytes"].sum() > 0
-    assert len(analysis.memory_timeline(trace)) > 0
+    memory = analysis.memory_by_category(trace)
+    assert memory["activation_bytes"].max() > memory["unknown_bytes"].max()
+    # a compile for the first batch, and another for the smaller last one
+    assert set(trace.compiles.text("backend")) == {"aot_eager"}
+    assert any(trigger.startswith("recompile") for trigger in trace.compiles.text("trigger"))
+    assert trace.report.source_events < 200_000  # a compile's Python frames would be millions
+    assert {"Tensor", "Vector"} <= set(trace.tracks.text("engine"))
+    assert trace.tracks.simulated.any()
+    assert {"process CPU", "process memory"} <= set(trace.tracks.text("name"))

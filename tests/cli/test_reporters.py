@@ -10,7 +10,7 @@ from explorer_app.reporters.hotspots import report_hotspots
 from explorer_app.reporters.import_report import report_import
 from explorer_app.reporters.summary import report_summary
 from neuron_profile.analysis import hotspots, summarize
-from trace_format import ImportReport, TraceBuilder
+from trace_format import CATEGORIES, ImportReport, TraceBuilder
 
 
 def text(report: object, *args: object) -> str:
@@ -61,6 +61,27 @@ def test_the_summary_tells_peak_memory_and_what_it_leaves_out() -> None:
     assert "Steps" not in shown
 
 
+def test_the_summary_tells_who_holds_the_memory_at_the_highest_peak() -> None:
+    builder = TraceBuilder()
+    track = builder.track("main", kind="host_thread")
+    name = builder.string("aten::mm")
+    builder["slices"].append(1, track=track, name=name, category=CATEGORIES.index("host_op"), ts_ns=0, dur_ns=10)
+    for device, size, before in (("cpu", 500, 0), ("cuda:0", 3000, 1000)):
+        builder["memory"].append(
+            ts_ns=[1], device=builder.string(device), delta_bytes=[size], total_bytes=[size + before], track=track,
+            address=[7], category=builder.string("gradient"),
+        )  # fmt: skip
+    shown = text(report_summary, summarize(builder.finish()))
+    at = shown.splitlines().index(next(line for line in shown.splitlines() if line.startswith("Held at the peak")))
+    lines = [line.split() for line in shown.splitlines()[at : at + 4]]
+    assert lines == [
+        ["Held", "at", "the", "peak", "on", "cuda:0"],
+        ["made", "by", "what", "for", "count", "bytes", "share", "of", "peak"],
+        ["aten::mm", "gradient", "1", "3.00", "kB", "75.0", "%"],
+        ["(before", "the", "window)", "unknown", "–", "1.00", "kB", "25.0", "%"],
+    ]
+
+
 def test_a_device_without_a_name_is_left_out_of_the_summary() -> None:
     builder = TraceBuilder()
     builder["memory"].append(ts_ns=[1, 2], delta_bytes=[500, 500], total_bytes=[500, 1000])
@@ -77,3 +98,19 @@ def test_the_import_report_counts_by_cause_most_frequent_first() -> None:
     assert [line.split("  ")[0] for line in lines[1:]] == [
         "Left out", "cause", "of an unknown phase", "without a time", "Repaired", "cause", "ended before it began",
     ]  # fmt: skip
+
+
+def test_a_long_cause_is_shown_whole() -> None:
+    report = ImportReport(source_events=1)
+    report.repaired[" ".join(["word"] * 60)] = 1
+    assert text(report_import, report).count("word") == 60
+
+
+def test_a_trace_of_nothing_but_neffs_names_them_and_what_shows_them() -> None:
+    builder = TraceBuilder()
+    for number in range(7):
+        builder["neffs"].append(1, name=builder.string(f"m{number}.neff"))
+    found = summarize(builder.finish())
+    (line,) = (line for line in text(report_summary, found).splitlines() if line.startswith("NEFFs"))
+    assert "m0.neff, m1.neff, m2.neff, m3.neff, m4.neff and 2 more; neuron-explorer neff FILE" in line
+    assert found.to_dict()["neffs"] == [f"m{number}.neff" for number in range(7)]

@@ -85,6 +85,19 @@ def test_operations_of_attention_are_those_of_torchs_formula() -> None:
     assert {cost.flops for cost in costs} == {sdpa_flop_count((2, 4, 8, 16), (2, 4, 8, 16), (2, 4, 8, 16))}
 
 
+def test_operations_of_the_gradient_of_attention_are_those_of_torchs_formula() -> None:
+    from torch.utils.flop_counter import sdpa_backward_flop_count
+
+    head = (2, 4, 8, 16)
+    query, key, value = (torch.rand(head, requires_grad=True) for _ in range(3))
+
+    def step() -> None:
+        torch.nn.functional.scaled_dot_product_attention(query, key, value).sum().backward()
+
+    costs = [cost for call in _recorded(step) if (cost := op_cost(*call)) and cost.rule == "attention_backward"]
+    assert {cost.flops for cost in costs} == {sdpa_backward_flop_count(head, head, head, head)}
+
+
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - {"to", "embedding"}))
 def test_bytes_are_the_sizes_of_what_goes_in_and_out(name: str) -> None:
     from torch.utils._python_dispatch import TorchDispatchMode

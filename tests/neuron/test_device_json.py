@@ -302,3 +302,23 @@ def test_a_profile_that_begins_with_an_unknown_section_is_told_by_its_others(tmp
     path = tmp_path / "p.json"
     path.write_text(json.dumps({"brand_new": [{"a": 1}], "warnings": [], "dma": [packet()]}))
     assert load_file(path).metadata["sources"][0]["format"] == "neuron-device-json"
+
+
+def test_instructions_that_the_profile_counts_and_does_not_list_are_told(tmp_path: Path) -> None:
+    counts = [
+        {"sg_name": "sg00", "nc_idx": 4, "tensor_engine_instruction_count": 3, "sync_engine_instruction_count": 0},
+        {"sg_name": "sg01", "nc_idx": 5, "tensor_engine_instruction_count": 1, "vector_engine_instruction_count": 2},
+    ]
+    rows = [instruction(id=1), instruction(id=2), instruction(id=3, subgraph="sg01", timestamp=None)]
+    trace = load_file(write_profile(tmp_path / "p.json", model_info=counts, instruction=rows))
+    # 4 of Tensor, of which 3 are listed (one without a time), and 2 of Vector
+    assert trace.report.repaired == {"instruction that the file counts (model_info) and does not list": 3}
+    without = load_file(write_profile(tmp_path / "q.json", model_info=counts))
+    assert without.report.clean  # a file without the table has lost none of its rows
+
+
+def test_what_stands_behind_the_compressed_profile_is_told(tmp_path: Path) -> None:
+    path = write_profile(tmp_path / "p.json", instruction=[instruction()])
+    path.write_bytes(gzip.compress(path.read_bytes()) + b"more")
+    (cause,) = load_file(path).report.repaired
+    assert "4 bytes" in cause

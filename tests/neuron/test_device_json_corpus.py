@@ -63,7 +63,10 @@ def test_every_row_of_every_section_is_there(trace: Trace, name: str, corpus_fac
     # those of one row that are something else: names with their values, intervals of activity
     assert set(sections) - set(counts) == {"terminology", "summary_groups", "summary_group_order", "active_time"}
     assert trace.report.source_events == sum(sections.values()) == corpus_facts[name]["events"]
-    assert trace.report.clean
+    # AWS's tool lost one row of T181, which its own model_info counts
+    lost = {"instruction that the file counts (model_info) and does not list": 1} if "/T181" in name else {}
+    assert trace.report.repaired == lost
+    assert not trace.report.left_out
 
 
 def test_instructions_have_the_values_of_the_file(trace: Trace, raw: dict[str, list[dict[str, Any]]]) -> None:

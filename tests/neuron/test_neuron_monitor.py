@@ -118,6 +118,14 @@ def test_a_section_with_an_error_is_counted_and_the_machine_is_not_named(tmp_pat
     assert not any("i-0123" in text for text in trace.pool.strings.values)
 
 
+def test_a_value_that_no_counter_can_have_is_told(tmp_path: Path):
+    path = tmp_path / "monitor.json"
+    path.write_text(json.dumps(period()).replace("50.0", "1e305") + json.dumps(period()).replace("50.0", "1" * 310))
+    trace = load_file(path)
+    assert not any("utilization" in name for name in series(trace))
+    assert trace.report.repaired == {"value that is no number a counter can have: not shown": 2}
+
+
 def test_a_stream_cut_off_gives_its_whole_periods(tmp_path: Path):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(period()) + "\n" + json.dumps(period())[:-40])

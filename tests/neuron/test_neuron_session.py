@@ -17,6 +17,7 @@ from neuron_system_files import T0, execution_events, runtime_event, saved, syst
 
 from neuron_profile import load
 from trace_format import NeuronProfileError, Trace, TraceFileError
+from trace_format.exporters import export_file
 from trace_format.importers.neuron_device.execution import execution_of
 from trace_format.importers.neuron_session import layout
 from trace_format.importers.neuron_session.discovery import find_sessions
@@ -514,3 +515,19 @@ def test_a_store_of_parquet_files_is_a_device_or_the_metrics_of_one(corpus: Path
     assert len(trace.slices) == len(load(ntff).slices)
     facts = execution_of(trace.pool.arg_sets[int(trace.slices.args[run_row(trace)])])
     assert facts.reported["total_time"] == document["summary"][0]["total_time"]
+
+
+def test_no_instance_id_of_a_folder_is_saved(corpus: Path, tmp_path: Path):
+    ntff = corpus / "neuron_bin" / "T180_fused_exec_2.ntff"
+    process = tmp_path / "i-0123abcd4567ef890_pid_77"
+    for window in ("1764500000000000000", "1764500000000000001"):
+        (process / window).mkdir(parents=True)
+        shutil.copy(ntff, process / window / "profile_nc_0_session_1.ntff")
+    (process / window / "profile_nc_1_session_1.ntff").touch()
+    trace = load(tmp_path)
+    assert [rank["name"] for rank in trace.metadata["ranks"]] == [
+        "instance_pid_77/1764500000000000000", "instance_pid_77/1764500000000000001",
+    ]  # fmt: skip
+    assert any("instance_pid_77/1764500000000000001/profile_nc_1" in cause for cause in trace.report.repaired)
+    export_file(trace, tmp_path / "out.json")
+    assert "i-0123abcd4567ef890" not in (tmp_path / "out.json").read_text()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from neuron_profile.analysis.neuron_device import device_metrics
 from trace_format import Trace
 from trace_format.errors import NeuronProfileError, TraceFileError
 from trace_format.importers import load_file
@@ -145,6 +146,32 @@ def test_operands_are_written_as_aws_writes_them(tmp_path: Path) -> None:
     assert found.iloc[3] == {"opcode": "EVENT_SEMAPHORE"}
 
 
+@pytest.mark.parametrize(
+    ("fields", "operands", "waits_for"),
+    [
+        # the first condition at 4, 5 and 8; the second at 32, 33 and 36, what becomes of it at 34, 35 and 40
+        ({"byte_4": 5, "byte_5": 6, "byte_8": 43}, "S[6] (Vector)>=43 setter=0   ", "S[6] (Vector)>=43"),
+        ({"byte_32": 1, "byte_33": 2, "byte_36": 7, "byte_34": 0x13, "byte_35": 2, "byte_40": 1},
+         " setter=0 $S[2]==7 $S[2]++@complete ", "$S[2]==7"),
+        ({"byte_34": 0x15, "byte_35": 2, "byte_40": 3}, " setter=0  $S[2]+=3@complete ", None),
+        ({"byte_32": 5, "byte_33": 1, "byte_36": 1, "byte_34": 0x14, "byte_35": 1, "byte_40": 1},
+         " setter=0 $S[1]>=1 $S[1]--@complete ", "$S[1]>=1"),
+        ({"byte_32": 1, "byte_33": 2, "byte_36": 8, "byte_34": 0x19, "byte_35": 2},
+         " setter=0 $S[2]==8 $S[2]=0@complete ", "$S[2]==8"),
+        ({"byte_4": 5, "byte_5": 6, "byte_8": 43, "byte_34": 0x77}, None, "S[6] (Vector)>=43"),  # of an unknown kind
+        ({"byte_4": 0x77, "byte_32": 1, "byte_36": 8}, None, None),
+        ({"byte_4": 5, "byte_5": 6, "byte_8": 43, "byte_12": 1}, None, "S[6] (Vector)>=43"),  # where nothing is known
+    ],
+)  # fmt: skip
+def test_a_semaphore_wait_says_for_what_and_what_becomes_of_it(
+    fields: dict[str, int], operands: str | None, waits_for: str | None, tmp_path: Path
+) -> None:
+    programs = {"Sync": (ADDRESS, (files.slot(0xA0, **fields),))}
+    trace = version_6(tmp_path, core({0: [instruction("Sync", 0, 0, 500)]}, programs=programs))
+    (args,) = rows(trace, "engine").args
+    assert (args.get("operands"), args.get("waits_for")) == (operands, waits_for)
+
+
 def test_what_lies_in_hbm_is_not_guessed_for_a_core_whose_addresses_are_not_known(tmp_path: Path) -> None:
     trace = version_6(tmp_path, core({0: [instruction("Sync", 5, 0, 100)]}, core=7))
     assert without_operands(rows(trace, "engine").args.iloc[0]) == {"opcode": "DMA_DIRECT2D"}
@@ -174,7 +201,7 @@ def test_records_without_their_other_half_are_counted_and_mislead_none(tmp_path:
         files.ended("Tensor", tag, at(50_000)),  # its start was overwritten
         files.started("Tensor", tag, at(100_000)),
         files.ended("Tensor", tag, at(120_000)),
-        files.started("Tensor", tag, at(130_000)),
+        files.started("Tensor", tag + 1, at(110_000)),  # the engine ended others after it
     ]
     trace = version_6(tmp_path, core({0: records}))
     found = rows(trace, "engine")
@@ -183,11 +210,32 @@ def test_records_without_their_other_half_are_counted_and_mislead_none(tmp_path:
         "source_events": 4,
         "kept": 2,
         "left_out": {
-            "instruction that did not end while records were kept": 1,
+            "instruction whose end is not recorded": 1,
             "end of an instruction whose start is not recorded": 1,
         },
         "repaired": {},
     }
+
+
+def test_what_was_under_way_when_the_recording_stopped_is_an_instant(tmp_path: Path) -> None:
+    records = [
+        files.started("Tensor", FIRST, at(100_000)),
+        files.ended("Tensor", FIRST, at(120_000)),
+        files.started("Tensor", FIRST + 3, at(120_000)),
+        files.started("Sync", FIRST + 1, at(90_000)),  # an engine of its own, of which nothing ended
+    ]
+    trace = version_6(tmp_path, core({0: records}))
+    assert [*rows(trace, "engine").at_ns] == [100]
+    under_way = trace.instants.to_pandas().sort_values("ts_ns")
+    lines = [trace.tracks.text("name")[track] for track in under_way.track]
+    assert [*zip(under_way.ts_ns - ZERO_NS, lines, under_way.name, strict=True)] == [
+        (90, "Sync", "MATMUL"), (120, "Tensor", "EVENT_SEMAPHORE"),
+    ]  # fmt: skip
+    assert {*under_way.source_category} == {"under way when the recording stopped"}
+    assert trace.report.clean
+    assert trace.report.source_events == 4
+    (metrics,) = device_metrics(trace).executions
+    assert metrics.values["tensor_engine_instruction_count"] == 1
 
 
 def test_rows_before_the_run_are_kept_at_their_time(tmp_path: Path) -> None:
@@ -225,7 +273,15 @@ def test_packets_have_queue_class_and_size(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert found.args.iloc[0] == {"dma_engine": "67", "dma_queue": "0"}
     assert trace.report.source_events == 15
-    assert trace.report.left_out == {"DMA record of a completion (its meaning is not known)": 5}
+    assert trace.report.clean
+    completed = trace.instants.to_pandas().sort_values("ts_ns")
+    lines = trace.tracks.text("name")
+    # each 5 ps after its packet's end; in whole nanoseconds
+    assert [*zip(completed.ts_ns - ZERO_NS, (lines[track] for track in completed.track), strict=True)] == [
+        (2, "qSyncDynamicHW · E67"), (3, "qGpSimdDynamic · E67"), (3, "qSyncIO0 · E67"), (5, "qDveTable · E67"),
+        (6, "Q9 · E67"),
+    ]  # fmt: skip
+    assert {*completed.name} == {"completion"}
     carried = trace.extra["neuron_dma_queues_info"].to_pandas()
     assert [*carried.q_name] == ["qGpSimdDynamic", "qSyncDynamicHW", "qSyncIO0", "qDveTable"]
     assert [*carried.q_type] == ["weights", "weights", "weights", "unknown"]

@@ -58,3 +58,16 @@ def test_a_collective_shows_its_sizes_for_people() -> None:
     facts = shown_facts(builder.finish(), 0)
     assert (facts["op"], facts["in bytes"], facts["rank"]) == ("all_reduce", "1.00 MB", "3")
     assert "out bytes" not in facts
+
+
+def test_a_compile_shows_what_it_spent_its_time_on_the_longest_first() -> None:
+    builder = TraceBuilder()
+    row = builder["slices"].append(1, track=builder.track("t", kind="compile"), ts_ns=0, dur_ns=1)
+    phases = builder.pool.arg_sets.id(b'{"trace":2500000,"restart":0,"backend":4000000000}')
+    builder["compiles"].append(1, slice=row, what=builder.string("f 0/0"), phases=phases)
+    facts = shown_facts(builder.finish(), 0)
+    assert facts["what"] == "f 0/0"
+    assert [(name, facts[name]) for name in facts if name in ("trace", "restart", "backend", "phases")] == [
+        ("backend", "4.00 s"),
+        ("trace", "2.50 ms"),
+    ]

@@ -11,7 +11,8 @@ from explorer_app.web.pages.device import PAGE
 from explorer_app.web.pages.device.metrics import metric_rows
 from explorer_app.web.pages.device.page import of_run
 from neuron_profile.analysis.neuron_device import device_metrics
-from trace_format import TraceBuilder
+from trace_format import CATEGORIES, TraceBuilder
+from trace_format.importers.neuron_device.tracks import DeviceTracks
 
 
 def text_of(node: object) -> str:
@@ -24,6 +25,27 @@ def test_without_a_device_the_page_says_why_and_what_would_fill_it() -> None:
     said = text_of(PAGE.layout(TraceBuilder().finish()))
     assert said.startswith("No Neuron device")
     assert "ProfileMode.DEVICE" in said
+
+
+def test_a_simulated_device_answers_with_estimates_and_says_so_at_every_number() -> None:
+    """One NEFF of 100 us, in which Tensor works 25 and 4 kB come in."""
+    builder = TraceBuilder()
+    tracks = DeviceTracks(builder, "trn2 NeuronCore", first_core=0, simulated=True)
+    name = builder.string("aten::mm")
+    for track, start, dur, category, nbytes in (
+        (tracks.executions(), 0, 100 * 1000, "annotation", -1),
+        (tracks.engine(0, "Tensor"), 20 * 1000, 25 * 1000, "compute", -1),
+        (tracks.queue(0, "loads", -1), 10 * 1000, 5 * 1000, "dma", 4000),
+    ):
+        builder["slices"].append(
+            1, ts_ns=start, dur_ns=dur, track=track, name=name, category=CATEGORIES.index(category), bytes=nbytes
+        )
+    said = " ".join(text_of(PAGE.layout(builder.finish())).split())
+    assert "By the estimate the busiest engine is Tensor: it works 25.0 % of the time" in said
+    assert "Most time takes aten::mm , 100 % of it" in said
+    for heading in ("Span", "NEFFs run", "Operators", "HBM traffic", "Engines and DMA"):
+        assert f"{heading}, sim." in said
+    assert "4.00 kB" in said
 
 
 def test_the_metrics_say_whether_the_source_reported_them() -> None:
@@ -86,3 +108,12 @@ def test_the_address_chooses_among_several_runs_and_anything_else_is_the_first()
     assert "ran 30.0" in shown("?execution=1")
     for search in ("", "?execution=0", "?execution=9", "?execution=x", "?execution=-1"):
         assert "ran 10.0" in shown(search), search
+
+
+def test_runs_of_several_neffs_are_told_apart_in_the_switch() -> None:
+    alike = attention()
+    alike.run(20 * US, total_time_ps=30 * US, neff="attention", index=1)
+    assert "nd0 nc4 · run 1 nd0 nc4 · run 2" in text_of(of_run(alike.trace(), 0))
+    two = attention()
+    two.run(20 * US, total_time_ps=30 * US, neff="softmax")
+    assert "attention · nd0 nc4 · run 1 softmax · nd0 nc4 · run 1" in text_of(of_run(two.trace(), 0))

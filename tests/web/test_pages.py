@@ -355,3 +355,15 @@ def test_the_heading_and_the_answer_are_those_of_the_grouping(by: str, heading: 
     assert columns["columnDefs"][0]["headerName"] == heading
     assert answer in text_of_json(said["children"])
     assert question["children"].startswith(f"Which {'operations' if by == 'name' else by.removesuffix('y')}")
+
+
+def test_the_overview_divides_the_steps_into_parts_that_add_up() -> None:
+    shown = text_of(PAGES[0].layout(constructed.three_steps()))
+    # of 33 ms: gemm 17; all_reduce 4.5, the second under the gemm; copies 1.5; nothing says who launched the rest
+    assert "Its largest part is compute: 51.5 %." in shown
+    for part in (
+        "compute 17.0 ms 51.5 %", "collectives, nothing computed 3.00 ms 9.09 %",
+        "copies, nothing else done 1.50 ms 4.55 %", "idle: cause unknown 11.5 ms 34.8 %",
+    ):  # fmt: skip
+        assert part in shown
+    assert "33.0 ms of 3 steps" in " ".join(shown.split())

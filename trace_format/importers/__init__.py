@@ -43,7 +43,7 @@ def load_file(path: str | os.PathLike[str], *, progress: Progress | None = None)
     with Source(path, progress) as source:
         found = recognise(source.head(), source.path)
         if found in _WHOLE_FILES and source.is_compressed:
-            raise UnsupportedFormatError(f"is a {found.value} inside gzip or zstandard; unpack it first", path=path)
+            raise UnsupportedFormatError(f"holds {found.value} inside gzip or zstandard; unpack it first", path=path)
         module, function = _READERS[found]
         read: Callable[[Source], Trace] = getattr(importlib.import_module(module), function)
         return read(source)

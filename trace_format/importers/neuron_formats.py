@@ -71,5 +71,5 @@ def _profile_format(text: bytes) -> Format | None:
 
 
 def _is_ntff(head: bytes) -> bool:
-    first_field = head[_NTFF_HEADER_BYTES : _NTFF_HEADER_BYTES + 1]
-    return head[0] in _NTFF_VERSIONS and head[6:9] == bytes(3) and first_field == b"\x0a"
+    first_field = head[_NTFF_HEADER_BYTES : _NTFF_HEADER_BYTES + 1]  # none where the file is cut off before it
+    return head[0] in _NTFF_VERSIONS and head[6:9] == bytes(3) and first_field in (b"\x0a", b"")

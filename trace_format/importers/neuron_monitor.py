@@ -11,7 +11,6 @@ added one (`timestamp`, `timestamp_ns`): without, the first period begins at 0 a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -117,8 +116,10 @@ class _Monitor:
                     ((*path, f"device {_index(inner, place)}"), inner)
                     for place, inner in enumerate(value[:_MOST_LISTED]) if path[-1] != "loaded_models"
                 ][::-1]  # fmt: skip
-            elif (found := number(value)) is not None and math.isfinite(found):
+            elif (found := number(value)) is not None:
                 self._value(group, path, found, ts_ns)
+            elif isinstance(value, (int, float)) and not isinstance(value, bool):  # infinity, and beyond all units
+                self.builder.report.repaired["value that is no number a counter can have: not shown"] += 1
 
     def _value(self, group: int, path: tuple[str, ...], value: float, ts_ns: int) -> None:
         unit, scale = next((_UNITS[name] for name in reversed(path) if name in _UNITS), ("", 1.0))

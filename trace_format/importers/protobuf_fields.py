@@ -18,25 +18,13 @@ def fields(message: memoryview) -> Iterator[tuple[int, int, memoryview]]:
     """
     at, end = 0, len(message)
     while at < end:
-        key, at = varint(message, at)
-        number, wire = key >> 3, key & 7
-        if number == 0:
-            raise ValueError(f"field 0 before byte {at}")
-        if wire == VARINT:
-            value, at = varint(message, at)
-            yield number, value, message[:0]
-            continue
+        number, wire, begin, at = _field(message, at)
         if wire == BYTES:
-            size, at = varint(message, at)
-        elif wire in _FIXED_SIZES:
-            size = _FIXED_SIZES[wire]
+            yield number, 0, message[begin:at]
+        elif wire == VARINT:
+            yield number, varint(message, begin)[0], message[:0]
         else:
-            raise ValueError(f"wire type {wire} before byte {at}")
-        if size > end - at:
-            raise ValueError(f"a field of {size} bytes where {end - at} are left")
-        part = message[at : at + size]
-        at += size
-        yield number, 0 if wire == BYTES else int.from_bytes(part, "little"), part if wire == BYTES else message[:0]
+            yield number, int.from_bytes(message[begin:at], "little"), message[:0]
 
 
 def places(message: bytes, number: int, most: int) -> tuple[array[int], str]:
@@ -61,7 +49,7 @@ def places(message: bytes, number: int, most: int) -> tuple[array[int], str]:
                 at += size
                 found.append(at)
             else:
-                at += _size_of_field(message, at)
+                at = _field(message, at)[3]
     except IndexError:
         return found, f"cut off after byte {end}"
     except ValueError as error:
@@ -69,23 +57,26 @@ def places(message: bytes, number: int, most: int) -> tuple[array[int], str]:
     return found, ""
 
 
-def _size_of_field(message: bytes, at: int) -> int:
-    """How many bytes the field at `at` takes. Raises ValueError where it is none."""
-    key, inside = varint(message, at)
-    wire = key & 7
-    if key >> 3 == 0:
-        raise ValueError(f"field 0 before byte {inside}")
+def _field(message: memoryview | bytes, at: int) -> tuple[int, int, int, int]:
+    """Number and wire type of the field at `at`, where its value begins and where it ends.
+
+    Raises ValueError where it is none.
+    """
+    key, begin = varint(message, at)
+    number, wire = key >> 3, key & 7
+    if number == 0:
+        raise ValueError(f"field 0 before byte {begin}")
     if wire == VARINT:
-        return varint(message, inside)[1] - at
-    if wire in _FIXED_SIZES:
+        return number, wire, begin, varint(message, begin)[1]
+    if wire == BYTES:
+        size, begin = varint(message, begin)
+    elif wire in _FIXED_SIZES:
         size = _FIXED_SIZES[wire]
-    elif wire == BYTES:
-        size, inside = varint(message, inside)
     else:
-        raise ValueError(f"wire type {wire} before byte {inside}")
-    if size > len(message) - inside:
-        raise ValueError(f"a field of {size} bytes where {len(message) - inside} are left")
-    return inside + size - at
+        raise ValueError(f"wire type {wire} before byte {begin}")
+    if size > len(message) - begin:
+        raise ValueError(f"a field of {size} bytes where {len(message) - begin} are left")
+    return number, wire, begin, begin + size
 
 
 def varints(packed: memoryview) -> list[int]:

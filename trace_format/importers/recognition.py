@@ -61,6 +61,9 @@ def recognise(head: bytes, path: Path) -> Format:
     raise UnsupportedFormatError(f"is {what}; {advice}", path=path)
 
 
+_READ = "name a trace or a profile in one of the formats that the README lists"
+
+
 def _foreign(head: bytes, text: bytes) -> tuple[str, str]:
     for magic, what, advice in _BINARY:
         if head.startswith(magic):
@@ -76,8 +79,8 @@ def _foreign(head: bytes, text: bytes) -> tuple[str, str]:
     if text.startswith(b"version https://git-lfs"):
         return "a Git LFS pointer, not the file itself", "run git lfs pull"
     if _is_text(head):
-        return "text, but no JSON", "name a trace.pb or trace-event JSON file"
-    return "of no known format", "name a trace.pb or trace-event JSON file"
+        return "text, but no JSON", _READ
+    return "of no known format", _READ
 
 
 def _is_text(head: bytes) -> bool:

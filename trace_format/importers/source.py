@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import zstandard
 
-from trace_format.errors import DamagedFileError, TraceFileError, UnsupportedFormatError
+from trace_format.errors import DamagedFileError, LimitExceededError, TraceFileError, UnsupportedFormatError
 from trace_format.report import ImportReport
 
 _GZIP_MAGIC = (b"\x1f\x8b",)
@@ -118,6 +118,16 @@ class Source:
             yield from self._unzstd(file)
         else:
             yield from self._raw(file)
+
+    def whole(self, most_bytes: int, too_large: str) -> bytes:
+        """The content in one. Raises LimitExceededError, which says `too_large`, for more than `most_bytes`."""
+        parts, size = [], 0
+        for piece in self.pieces():
+            size += len(piece)
+            if size > most_bytes:
+                raise LimitExceededError(too_large, path=self.path)
+            parts.append(piece)
+        return b"".join(parts)
 
     def _open(self) -> IO[bytes]:
         if self._file is None:

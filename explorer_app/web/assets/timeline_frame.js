@@ -148,7 +148,7 @@
     const left = row.process.level * np.sizes.INDENT;
     const room = surface.gutter - left - 36;
     if (row.foldable) drawChevron(surface, left + 14, y + 12, row.folded);
-    const name = track.simulated ? `sim. ${track.name}` : track.name;
+    const name = track.simulated ? `sim. ${track.name.replace(/ \(simulated\)$/, "")}` : track.name;
     surface.text(name, left + 26, y + 12, room);
     if (row.height >= 36) {
       const unit = track.counter?.high != null ? `up to ${np.format.value(track.counter.high, track.counter.unit)}` : "";

@@ -29,6 +29,7 @@ from explorer_app.web.message import banner, empty
 from explorer_app.web.names import in_sentence
 from explorer_app.web.numbers import once
 from explorer_app.web.page import Page
+from explorer_app.web.pages.memory_holders import by_category, held_before, holders_card
 from explorer_app.web.theme import category_color
 from explorer_app.web.time_panels import Curve, Panel, time_panels
 from neuron_profile import analysis
@@ -54,7 +55,9 @@ def layout(trace: Trace) -> Any:
         [
             html.P(_answer(trace), className="np-answer"),
             *_estimate_note(trace),
-            html.Div([_time_card(trace), _movers_card(trace)], className="np-memory"),
+            html.Div(
+                [_time_card(trace), *filter(None, [holders_card(trace)]), _movers_card(trace)], className="np-memory"
+            ),
         ]
     )
 
@@ -107,15 +110,19 @@ def _estimate_note(trace: Trace) -> list[Any]:
 
 def _time_card(trace: Trace) -> Any:
     moving, allocated = _moving(trace), _allocated(trace)
+    told = by_category(trace)
     missing = [
         (what, why)
         for panel, what, why in ((moving, "No bytes moved", _NO_BYTES), (allocated, "No allocations", _NO_ALLOCATIONS))
         if not panel.curves
     ]
-    drawn = [panel for panel in (moving, allocated) if panel.curves]
+    # of a single device the parts show the whole, too
+    panels = (moving, told) if told.curves and len(allocated.curves) == 1 else (moving, allocated, told)
+    drawn = [panel for panel in panels if panel.curves]
     if not drawn:
         return card("Bytes over time", *(empty(what, why) for what, why in missing))
     beside = [html.P(f"{what}: {why[0].lower()}{why[1:]}", className="np-dim") for what, why in missing]
+    beside += held_before(trace)
     note = "drag to zoom, double-click to see all"
     return card("Bytes over time", time_panels("memory", drawn, trace), *beside, note=note)
 

@@ -30,7 +30,7 @@ def details_panel(details: dict[str, Any], *, merged: int) -> list[Any]:
         _facts(_times(details)),
         *_section("Work", _work(details)),
         *_section("Collective", _columns(details["collective"] or {})),
-        *_section("Compile", _columns(details["compile"] or {})),
+        *_compile(details["compile"] or {}),
         *_flows("Caused by", details["flows_in"]),
         *_flows("Causes", details["flows_out"]),
         *_section("Arguments", _as_given(details["args"])),
@@ -125,6 +125,17 @@ def _value(name: str, value: Any) -> Any:
         return _facts(_as_given(value))
     text = lines(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return html.Div(text, className="np-timeline-long") if len(text) > 200 else text
+
+
+def _compile(fields: dict[str, Any]) -> list[Any]:
+    """What is known of a compile, and what it spent its time on, the longest first; phases may lie in others."""
+    phases = fields.get("phases")
+    took = {name: ns for name, ns in phases.items() if isinstance(ns, int) and ns > 0} if phases else {}
+    longest_first = sorted(took.items(), key=lambda phase: -phase[1])
+    return [
+        *_section("Compile", _columns({name: value for name, value in fields.items() if name != "phases"})),
+        *_section("Phases", [(label(name), _exact(fmt.duration(ns), ns, "ns")) for name, ns in longest_first]),
+    ]
 
 
 def _flows(title: str, flows: list[dict[str, Any]]) -> list[Any]:

@@ -134,10 +134,10 @@ def _steps_label(trace: Trace) -> str:
 
 
 def _busy(data: TimelineData) -> dict[str, Any]:
-    """How busy the busiest device track is over the whole trace; host track where the trace has no device."""
+    """How busy the busiest device track is over the whole trace; a host track where no device was measured."""
     table, lanes = data.trace.tracks, data.lanes
     device_kinds = [TRACK_KINDS.index(kind) for kind in _DEVICE_KINDS]
-    occupied = np.flatnonzero(lanes.depths > 0)
+    occupied = np.flatnonzero((lanes.depths > 0) & ~table.simulated)
     device = occupied[np.isin(table.kind[occupied], device_kinds)]
     shown = device if len(device) else occupied
     label = f"busiest {'device' if len(device) else 'host'} track"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from neuron_profile.analysis.neuron_device.intervals import union_length
+from neuron_profile.analysis.intervals import union_length
 from neuron_profile.analysis.neuron_device.runs import Run
 from neuron_profile.analysis.neuron_device.sums import ENGINES, engine_of
 from neuron_profile.analysis.neuron_device.waits import is_wait, waits

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neuron_profile.analysis.neuron_device.intervals import covered
+from neuron_profile.analysis.intervals import covered
 from neuron_profile.analysis.neuron_device.runs import Rows, Run
 from neuron_profile.analysis.neuron_device.sums import DMA_CLASSES, ENGINES, dma_class_of, engine_of
 from neuron_profile.analysis.neuron_device.waits import is_wait

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from neuron_profile.hardware import peaks_of, tensor_flops
@@ -47,6 +46,9 @@ def peaks_used(facts: Execution) -> PeaksUsed:
     return PeaksUsed(flops, hbm, others, flops_source, hbm_source)
 
 
+_BEYOND_ANY = 1e30  # a product of a few such numbers still is a float
+
+
 def _possible(value: float | None) -> float | None:
     """The value where it can be one of a real device, else None: files hold anything."""
-    return value if value is not None and math.isfinite(value) and value > 0 else None
+    return value if value is not None and 0 < value < _BEYOND_ANY else None

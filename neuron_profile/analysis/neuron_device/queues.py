@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from neuron_profile.analysis.grouping import group
-from neuron_profile.analysis.neuron_device.intervals import union_length
+from neuron_profile.analysis.intervals import union_length
 from neuron_profile.analysis.neuron_device.runs import Run
 from trace_format import Trace
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neuron_profile.analysis.neuron_device.intervals import union_length
+from neuron_profile.analysis.intervals import union_length
 from neuron_profile.analysis.neuron_device.runs import Rows, Run
 from neuron_profile.analysis.neuron_device.waits import is_wait, waits
 from trace_format import Trace
@@ -91,27 +91,27 @@ def work_sums(trace: Trace, run: Run) -> Iterator[tuple[str, int]]:
             yield "transpose_flops", int(np.nansum(flops[transposes]))
     if facts.hlo_macs is not None:
         yield "model_flops", 2 * facts.hlo_macs
-    for what, static in (("read", facts.static_dma_read_bytes), ("write", facts.static_dma_write_bytes)):
-        known = _hbm_bytes(trace, run, f"hbm_{what}_bytes", static)
+    for name in ("hbm_read_bytes", "hbm_write_bytes"):
+        known = _hbm_bytes(trace, run, name)
         if known is not None:
-            yield f"hbm_{what}_bytes", known
+            yield name, known
     for name in ("weight_size_bytes", "inputs_and_weights_size_bytes", "inputs_outputs_weights_size_bytes"):
         known = getattr(facts, name)
         if known is not None:
             yield name, known
 
 
-def _hbm_bytes(trace: Trace, run: Run, name: str, static: int | None) -> int | None:
-    """What dynamic transfers say of their HBM side, and the static ones' share; None where a part is not told."""
+def _hbm_bytes(trace: Trace, run: Run, name: str) -> int | None:
+    """What dynamic transfers say of their HBM side; None where one does not, or where others move something too."""
     kinds = {trace.pool.strings[int(kind)] for kind in np.unique(trace.slices.source_category[run.packets.slice])}
-    if static is None and kinds - {"instruction", *DMA_CLASSES[1:]}:
-        return None  # static transfers, and no NEFF that says what they move
+    if kinds - {"instruction", *DMA_CLASSES[1:]}:
+        return None  # static transfers: nothing tells which side of them is HBM
     rows = run.instructions
     starters = rows.where(_opcode_is(trace, rows, _DMA_OPCODE))
     if len(starters) == 0 and kinds & set(DMA_CLASSES[1:]):
         return None
     moved = _each(trace, starters, lambda args: _number(args.get(name)), np.float64)
-    return None if np.isnan(moved).any() else int(moved.sum()) + (static or 0)
+    return None if np.isnan(moved).any() else int(moved.sum())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ def waiting_instructions(trace: Trace, run: Run, top: int | None = None) -> pd.D
 
     An instruction of the program is a place (pc) on an engine of a core; loops run it several times.
     Columns: core, engine, pc (-1: not told), opcode, count (runs), waited_ns (see `Waits`), longest_ns, operands
-    ("" where not told), slice (the row of the longest). `top` keeps the first so many. Empty where nothing waited.
+    (or what it waits for; "" where not told), slice (the row of the longest). `top` keeps the first so many. Empty
+    where nothing waited.
     """
     rows, found = run.instructions, waits(trace, run)
     some = np.flatnonzero(found.dur_ps > 0)
@@ -48,5 +49,6 @@ def waiting_instructions(trace: Trace, run: Run, top: int | None = None) -> pd.D
 
 
 def _operands(trace: Trace, row: int) -> str:
-    found = trace.pool.args(int(trace.slices.args[row])).get("operands", "")
+    args = trace.pool.args(int(trace.slices.args[row]))
+    found = args.get("operands") or args.get("waits_for")
     return found.strip() if isinstance(found, str) else ""

@@ -19,7 +19,9 @@ _BACKWARD_SOURCE = (
 )
 
 
-def _shapes(query: Tensor | None, key: Tensor | None, value: Tensor | None) -> tuple[int, int, int, int] | None:
+def attention_shapes(
+    query: Tensor | None, key: Tensor | None, value: Tensor | None
+) -> tuple[int, int, int, int] | None:
     """Rows of queries in all heads, keys per head, and the sizes of a key and of a value: (.., S, D) tensors."""
     if query is None or key is None or value is None:
         return None
@@ -31,7 +33,7 @@ def _shapes(query: Tensor | None, key: Tensor | None, value: Tensor | None) -> t
 def _forward(mask: int | None) -> Callable[[Call], Traffic | None]:
     def traffic(call: Call) -> Traffic | None:
         query, key, value = call.tensor(0), call.tensor(1), call.tensor(2)
-        shapes = _shapes(query, key, value)
+        shapes = attention_shapes(query, key, value)
         if shapes is None or query is None or key is None or value is None:
             return None
         bias = None if mask is None else call.tensor(mask)
@@ -43,7 +45,7 @@ def _forward(mask: int | None) -> Callable[[Call], Traffic | None]:
 
 
 def _forward_flops(call: Call) -> float | None:
-    shapes = _shapes(call.tensor(0), call.tensor(1), call.tensor(2))
+    shapes = attention_shapes(call.tensor(0), call.tensor(1), call.tensor(2))
     if shapes is None:
         return None
     rows, keys, size, value_size = shapes
@@ -55,7 +57,7 @@ def _backward(read: tuple[int, ...]) -> Callable[[Call], Traffic | None]:
 
     def traffic(call: Call) -> Traffic | None:
         wanted = [call.tensor(position) for position in (1, 2, 3)]
-        if _shapes(*wanted) is None:
+        if attention_shapes(*wanted) is None:
             return None
         inputs = (call.tensor(position) for position in (0, 1, 2, 3, *read))
         return Traffic(
@@ -66,12 +68,18 @@ def _backward(read: tuple[int, ...]) -> Callable[[Call], Traffic | None]:
 
 
 def _backward_flops(call: Call) -> float | None:
-    shapes = _shapes(call.tensor(1), call.tensor(2), call.tensor(3))
+    shapes = attention_shapes(call.tensor(1), call.tensor(2), call.tensor(3))
     if shapes is None:
         return None
     rows, keys, size, value_size = shapes
     # with keys: scores again, gradients of query and key; with values: gradients of value and of the scores
     return 2 * rows * keys * (3 * size + 2 * value_size)
+
+
+def is_causal(call: Call) -> bool:
+    """Whether a call of one of the fused operators masks what comes after each query; False where it does not say."""
+    place = _CAUSAL.get(call.name)
+    return place is not None and call.flag(place) is True
 
 
 def _rule(mask: int | None, *, calls_others: bool = False) -> Rule:
@@ -96,4 +104,16 @@ RULES: dict[str, Rule] = {
     "_scaled_dot_product_flash_attention_for_cpu_backward": _gradient(4, 5, 8),
     "_scaled_dot_product_efficient_attention_backward": _gradient(4, 5, 6),
     "_scaled_dot_product_cudnn_attention_backward": _gradient(4, 5, 8),
+}
+# where each takes is_causal
+_CAUSAL = {
+    "_scaled_dot_product_flash_attention": 4,
+    "_scaled_dot_product_flash_attention_for_cpu": 4,
+    "_scaled_dot_product_efficient_attention": 6,
+    "_scaled_dot_product_cudnn_attention": 6,
+    "_scaled_dot_product_fused_attention_overrideable": 5,
+    "_scaled_dot_product_flash_attention_backward": 11,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": 7,
+    "_scaled_dot_product_efficient_attention_backward": 11,
+    "_scaled_dot_product_cudnn_attention_backward": 14,
 }

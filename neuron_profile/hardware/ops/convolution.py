@@ -47,7 +47,9 @@ _FUNCTIONAL = dict.fromkeys(("conv1d", "conv2d", "conv3d"), _Places(bias=2, stri
 
 
 @dataclass(frozen=True, slots=True)
-class _Convolution:
+class Convolution:
+    """A convolution: its tensors, and whether it is transposed."""
+
     input: Tensor
     weight: Tensor
     bias: Tensor | None
@@ -64,7 +66,34 @@ class _Convolution:
         return 2 * met.numel * math.prod(self.weight.shape[1:])
 
 
-def _find(call: Call, places: _Places) -> _Convolution | None:
+@dataclass(frozen=True, slots=True)
+class ConvolutionBackward:
+    """The gradients of a convolution: its tensors, and which gradients are wanted."""
+
+    gradient: Tensor
+    source: Tensor
+    weight: Tensor
+    to_input: bool
+    to_weight: bool
+
+
+def convolution_of(call: Call) -> Convolution | None:
+    """What a call of this family computes; None for another operator, or shapes that do not fit."""
+    places = _PLACES.get(call.operator) or _FUNCTIONAL.get(call.operator)
+    return _find(call, places) if places else None
+
+
+def backward_of(call: Call) -> ConvolutionBackward | None:
+    """What a convolution_backward computes; None where its tensors are not recorded, or not those of a convolution."""
+    gradient, source, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    if gradient is None or source is None or weight is None or len(weight.shape) < 3:
+        return None
+    if not len(gradient.shape) == len(source.shape) == len(weight.shape):
+        return None
+    return ConvolutionBackward(gradient, source, weight, *_wanted(call)[:2])
+
+
+def _find(call: Call, places: _Places) -> Convolution | None:
     source, weight = call.tensor(0), call.tensor(1)
     if source is None or weight is None or len(weight.shape) < 3 or len(source.shape) != len(weight.shape):
         return None
@@ -90,7 +119,7 @@ def _find(call: Call, places: _Places) -> _Convolution | None:
     if min(out) < 0:
         return None
     bias = None if places.bias is None else call.tensor(places.bias)
-    return _Convolution(source, weight, bias, transposed, Tensor((source.shape[0], channels, *out), source.itemsize))
+    return Convolution(source, weight, bias, transposed, Tensor((source.shape[0], channels, *out), source.itemsize))
 
 
 def _each(call: Call, position: int, axes: int) -> tuple[int, ...] | None:

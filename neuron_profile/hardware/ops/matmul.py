@@ -17,7 +17,7 @@ _SOURCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Product:
+class Product:
     """`batch` products of an m x k and a k x n matrix."""
 
     left: Tensor
@@ -40,7 +40,7 @@ class _Product:
 
 def _product(
     left: Tensor | None, right: Tensor | None, *, addend: Tensor | None = None, out_itemsize: int = 0
-) -> _Product | None:
+) -> Product | None:
     """The product as torch.matmul defines it, None where the shapes do not fit."""
     if left is None or right is None or not left.shape or not right.shape:
         return None
@@ -49,41 +49,48 @@ def _product(
     batch = broadcast([Tensor(left.shape[:-2], 1), Tensor(right.shape[:-2], 1)])
     if left.shape[-1] != k or batch is None:
         return None
-    return _Product(left, right, batch, m, k, n, addend, out_itemsize)
+    return Product(left, right, batch, m, k, n, addend, out_itemsize)
 
 
-def _plain(call: Call) -> _Product | None:
+def _plain(call: Call) -> Product | None:
     return _product(call.tensor(0), call.tensor(1))
 
 
-def _with_addend(call: Call) -> _Product | None:
+def _with_addend(call: Call) -> Product | None:
     return _product(call.tensor(1), call.tensor(2), addend=call.tensor(0))
 
 
-def _linear(call: Call) -> _Product | None:
+def _linear(call: Call) -> Product | None:
     weight = call.tensor(1)
     if weight is None or len(weight.shape) != 2:
         return None
-    return _product(call.tensor(0), Tensor(weight.shape[::-1], weight.itemsize), addend=call.tensor(2))
+    turned = Tensor(weight.shape[::-1], weight.itemsize, weight.strides[::-1] if weight.strides else None)
+    return _product(call.tensor(0), turned, addend=call.tensor(2))
 
 
-def _scaled(call: Call) -> _Product | None:
+def _scaled(call: Call) -> Product | None:
     # the result's type is an argument that is not recorded as a tensor; 8-bit products are taken in bfloat16
     return _product(call.tensor(0), call.tensor(1), addend=call.tensor(4), out_itemsize=2)
 
 
-def _integer(call: Call) -> _Product | None:
+def _integer(call: Call) -> Product | None:
     return _product(call.tensor(0), call.tensor(1), out_itemsize=4)
 
 
-def _outer(call: Call) -> _Product | None:
+def _outer(call: Call) -> Product | None:
     left, right = call.tensor(0), call.tensor(1)
     if left is None or right is None:
         return None
     return _product(Tensor((left.numel, 1), left.itemsize), Tensor((1, right.numel), right.itemsize))
 
 
-def _rule(find: Callable[[Call], _Product | None], *, calls_others: bool = False, source: str = _SOURCE) -> Rule:
+def product_of(call: Call) -> Product | None:
+    """The product that a call of this family takes; None for another operator, or shapes that do not fit."""
+    find = _FINDERS.get(call.operator)
+    return find(call) if find else None
+
+
+def _rule(find: Callable[[Call], Product | None], *, calls_others: bool = False, source: str = _SOURCE) -> Rule:
     def traffic(call: Call) -> Traffic | None:
         product = find(call)
         return product.traffic() if product else None
@@ -95,6 +102,14 @@ def _rule(find: Callable[[Call], _Product | None], *, calls_others: bool = False
     return Rule("matmul", traffic, flops, source, calls_others)
 
 
+_FINDERS: dict[str, Callable[[Call], Product | None]] = {
+    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "matmul"), _plain),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation"), _with_addend),
+    "linear": _linear,
+    **dict.fromkeys(("ger", "outer"), _outer),
+    "_scaled_mm": _scaled,
+    "_int_mm": _integer,
+}
 _PLAIN, _ADDEND = _rule(_plain), _rule(_with_addend)
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), _PLAIN),

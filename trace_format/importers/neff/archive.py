@@ -29,7 +29,7 @@ class ArchiveLimits:
     members: int = 1 << 18
     names_bytes: int = 64 << 20  # of all names together
     kept_bytes: int = 1 << 30  # of all members that are kept
-    always_bytes: int = 4 << 30  # any archive may unpack to this,
+    always_bytes: int = 2 << 30  # any archive may unpack to this,
     expansion: int = 100  # and beyond it to this for each of its bytes so far (real ones: about ten)
 
 

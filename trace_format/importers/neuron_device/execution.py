@@ -44,8 +44,6 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     inputs_and_weights_size_bytes: int | None = None
     inputs_outputs_weights_size_bytes: int | None = None
     hlo_macs: int | None = None
-    static_dma_read_bytes: int | None = None  # HBM bytes of static transfers, decoded from descriptors
-    static_dma_write_bytes: int | None = None
     # whether instructions are known to be transposes or not (else transpose_flops is unknown)
     knows_transposes: bool = False
     # metrics that AWS's own tool wrote into the source, by its names

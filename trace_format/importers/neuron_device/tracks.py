@@ -5,10 +5,12 @@ Hierarchy (a track's `parent` is the one before it):
     <title>                       one for each device profile (kind other; `device`, `core` = its first core)
       Executions                  device_annotation: one slice for each run of the NEFF (see `execution`)
       Layers                      device_annotation, where a source tells layers apart
+      Collectives                 collective, of a simulated device
       Core 4                      other
-        Tensor, Vector, ...       engine; `engine` names it; slices are instructions and nothing else
+        Tensor, Vector, ...       engine; `engine` names it; slices are instructions and nothing else,
+                                    instants those that were under way when the recording stopped
         DMA                       other
-          qSyncIO0 · E64          dma_queue; slices are packets and nothing else
+          qSyncIO0 · E64          dma_queue; slices are packets and nothing else, instants their completions
         Semaphores                other
           S[3] (GpSimd)           semaphore; the values are a counter of the same track
         Events                    semaphore; instants
@@ -28,6 +30,9 @@ from trace_format.importers.neuron_device.engines import ENGINES
 EXECUTIONS, LAYERS, DMA, SEMAPHORES, EVENTS, THROTTLE = (
     "Executions", "Layers", "DMA", "Semaphores", "Events", "Throttle",
 )  # fmt: skip
+COLLECTIVES = "Collectives"
+SIMULATED = "(simulated)"
+_BEHIND_MEASURED = 5_900_000  # Kineto has devices at 5,000,000 and its own spans at 536,870,912 (output_json.cpp)
 _COUNTERS_AFTER = len(ENGINES)  # sort index within a core: engines, counters, DMA, throttle, semaphores, events
 _PLACES = {DMA: 20, THROTTLE: 30, SEMAPHORES: 40, EVENTS: 50}
 
@@ -36,7 +41,8 @@ _PLACES = {DMA: 20, THROTTLE: 30, SEMAPHORES: 40, EVENTS: 50}
 class DeviceTracks:
     """The tracks of one device profile, each made when it is first asked for.
 
-    `title` is what the group is called; `parent` the track of its process, -1 for none.
+    `title` is what the group is called; `parent` the track of its process, -1 for none. Those of a `simulated` device
+    say so in their names too.
     """
 
     builder: TraceBuilder
@@ -46,17 +52,23 @@ class DeviceTracks:
     parent: int = -1
     rank: int = -1
     host: str = ""
+    simulated: bool = False
     _rows: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def group(self) -> int:
         """The track under which all others of this profile lie."""
-        return self._track((), self.title, "other", self.parent, core=self.first_core)
+        place = _BEHIND_MEASURED if self.simulated else 0
+        return self._track((), self.title, "other", self.parent, core=self.first_core, sort_index=place)
 
     def executions(self) -> int:
         return self._track((EXECUTIONS,), EXECUTIONS, "device_annotation", self.group(), core=self.first_core)
 
     def layers(self) -> int:
         return self._track((LAYERS,), LAYERS, "device_annotation", self.group(), core=self.first_core, sort_index=1)
+
+    def collectives(self) -> int:
+        """The lane on which all collectives of this device are."""
+        return self._track((COLLECTIVES,), COLLECTIVES, "collective", self.group(), core=self.first_core, sort_index=5)
 
     def core(self, core: int) -> int:
         """The group of a physical core."""
@@ -100,8 +112,9 @@ class DeviceTracks:
     ) -> int:  # fmt: skip
         row = self._rows.get(key)
         if row is None:
+            name = f"{name} {SIMULATED}" if self.simulated else name
             row = self._rows[key] = self.builder.track(
                 name, kind=kind, parent=parent, host=self.host, engine=engine, unit=unit, rank=self.rank,
-                device=self.device, core=core, sort_index=sort_index,
+                device=self.device, core=core, sort_index=sort_index, simulated=int(self.simulated),
             )  # fmt: skip
         return row

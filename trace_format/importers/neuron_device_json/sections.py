@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 
-from trace_format.errors import LimitExceededError
 from trace_format.importers.neuron_device_json.salvage import salvaged_sections
+from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
 from trace_format.json_object import json_object
 from trace_format.report import ImportReport
 
-BOM = b"\xef\xbb\xbf"
 # The text is in memory as a whole. The largest profile that fits has some ten million rows.
 MOST_TEXT_BYTES = 2 << 30
 _ROWS_AT_A_TIME = 1 << 14
@@ -67,20 +66,13 @@ def read_sections(source: Source, report: ImportReport) -> dict[str, Section]:
         salvaged = salvaged_sections(text, report, source.path)
         return {name: Section(name, texts, report) for name, texts in salvaged.items()}
     finally:
-        if source.damage:
-            report.repaired[source.damage] += 1
+        source.note_in(report)
     return {name: Section.of(name, raw, report) for name, raw in found.items()}
 
 
 def _text(source: Source) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    for piece in source.pieces():
-        size += len(piece)
-        if size > MOST_TEXT_BYTES:
-            raise LimitExceededError(
-                f"is a device profile of more than {MOST_TEXT_BYTES >> 30} GiB of JSON; write it as Parquet instead "
-                "(--output-format parquet)", path=source.path,
-            )  # fmt: skip
-        parts.append(piece)
-    return b"".join(parts).removeprefix(BOM)
+    too_large = (
+        f"is a device profile of more than {MOST_TEXT_BYTES >> 30} GiB of JSON; write it as Parquet instead "
+        "(--output-format parquet)"
+    )
+    return source.whole(MOST_TEXT_BYTES, too_large).removeprefix(BOM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,7 @@ class Context:
     zero_ns: int = 0
     links: Links = field(default_factory=Links)
     knows_transposes: bool = False
+    listed: Counter[str] = field(default_factory=Counter)  # instructions by engine
     unjoined: int = 0  # predecessors that are no row of this file
     end_ns: int = 0  # of what was seen so far, relative to time 0
     hbm_seen: set[int] = field(default_factory=set)  # cores

@@ -15,6 +15,7 @@ from trace_format.importers.neuron_device_tables.part import Part, Row, text_of
 # The tables with facts; each has one or a few rows.
 TABLES = ("model_info", "nc_mem_usage", "metadata", "profile_info", "summary", "neff_header", "warnings")
 _MOST_ROWS = 4096  # of one of them that are looked at; all are carried along
+_MOST_INSTRUCTIONS = 1 << 40  # a larger count is damaged
 _PICOSECONDS = 10**12
 
 
@@ -94,6 +95,12 @@ class Facts:
             reported=_reported(self._first("summary")),
             warnings=self._warnings(),
         )
+
+    def instructions(self, engine: str) -> int:
+        """How many instructions of an engine all cores ran, by the profile's own count; 0 where it has none."""
+        told = Part("model_info", self.rows.get("model_info", []))
+        counts = told.integers(f"{engine.lower()}_engine_instruction_count")
+        return int(counts[(counts > 0) & (counts < _MOST_INSTRUCTIONS)].sum())
 
     def _warnings(self) -> list[str]:
         told = Part("warnings", self.rows.get("warnings", []))

@@ -34,13 +34,12 @@ _FLOPS_PER_ELEMENT = 2  # a multiplication and an addition for each element of a
 
 def add_instructions(context: Context, part: Part) -> None:
     """Add a slice for each instruction, and a flow from each of its predecessors."""
+    context.listed.update(_engines(part))
     part, ts = context.timed(part)
     if not len(part):
         return
     builder = context.builder
-    engines = [
-        engine_name(engine or label) for engine, label in zip(part.texts("subgroup"), part.texts("label"), strict=True)
-    ]
+    engines = _engines(part)
     opcodes = part.texts("opcode")
     first = builder["slices"].append(
         len(part),
@@ -59,6 +58,11 @@ def add_instructions(context: Context, part: Part) -> None:
     _add_predecessors(context, part)
     context.knows_transposes |= any(part.texts("instruction_type"))
     context.carried.rows(TABLE, part.rows, without=_OF_THE_PROGRAM | _IN_COLUMNS)
+
+
+def _engines(part: Part) -> list[str]:
+    names = zip(part.texts("subgroup"), part.texts("label"), strict=True)
+    return [engine_name(engine or label) for engine, label in names]
 
 
 def _flops(part: Part, opcodes: list[str]) -> np.ndarray:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trace_format.builder import TraceBuilder
+from trace_format.importers.neuron_device.engines import ENGINES
 from trace_format.importers.neuron_device.execution import add_execution
 from trace_format.importers.neuron_device.tracks import DeviceTracks
 from trace_format.importers.neuron_device_tables import facts, instructions, packets
@@ -100,11 +101,19 @@ class DeviceProfile:
         add_active_share(self.context, execution.total_time_ps // 1000)
         add_execution(self._builder, self.context.tracks, execution, start_ns=self._zero_ns)
         self._neff_row()
+        self._name_lost_instructions()
         unjoined = self.context.unjoined + self.context.links.add_flows(self._builder)
         if unjoined:
             report.repaired["predecessor that is not in the file"] += unjoined
         entry = {"clock": "device", **self.facts.versions()}
         return entry if self.context.cores.numbers else entry | {"cores": "numbered from 0"}
+
+    def _name_lost_instructions(self) -> None:
+        """Say how many instructions the profile counts and does not list: AWS's tool loses a row now and then."""
+        listed = self.context.listed
+        lost = sum(max(self.facts.instructions(engine) - listed[engine], 0) for engine in ENGINES)
+        if listed and lost:
+            self._builder.report.repaired["instruction that the file counts (model_info) and does not list"] += lost
 
     def _neff_row(self) -> int:
         if self._neff < 0:

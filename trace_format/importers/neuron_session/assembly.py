@@ -16,9 +16,11 @@ from trace_format.importers.neuron_session.device_profiles import read_converted
 from trace_format.importers.neuron_session.discovery import Session
 from trace_format.importers.neuron_session.joined import Joiner, Parts, clock_of
 from trace_format.importers.neuron_session.layout import OWN_TRACE, UNREAD, is_framework_trace
+from trace_format.importers.neuron_session.live_part import HELD, LIVE, described, live_part
 from trace_format.importers.neuron_session.neff_pool import NeffPool
 from trace_format.importers.recognition import recognise
 from trace_format.importers.source import Source
+from trace_format.instance_id import without_instance_ids
 from trace_format.trace import Trace
 
 Read = Callable[[Path], Trace]
@@ -29,21 +31,32 @@ _SYSTEM = (Format.NEURON_SYSTEM_JSON, Format.NEURON_RUNTIME_JSON, Format.NEURON_
 class SessionReader:
     """Reads one session: first its device profiles, so that all sessions can share their NEFFs, then all else.
 
-    `read` opens a file of any kind. What cannot be read is passed over and named in the report.
+    `read` opens a file of any kind. What cannot be read is passed over and named in the report. What the host's trace
+    holds already (see `HELD`) is not read.
     """
 
-    def __init__(self, session: Session, pool: NeffPool, read: Read, below: Path | None = None) -> None:
-        """`below`: the folder that was asked for; the report names files from there on."""
+    def __init__(
+        self, session: Session, pool: NeffPool, read: Read, below: Path | None = None, *, live: Trace | None = None
+    ) -> None:
+        """`below`: the folder that was asked for; the report names files from there on.
+
+        `live`: the trace of the host, where it is recorded in this process; then its files are not looked for, and
+        AWS's viewer, which takes its time, is not asked.
+        """
         self.session = session
+        self._live = live
+        self._held_kinds: set[Format] = set()  # of the files whose content the host's trace has
         self._pool = pool
         self._below = "" if below is None else f"{below}{os.sep}"
         self._read = read
-        self._parts = Parts()
+        self._parts = Parts(host=live)
         self._lost = list(session.lost)
         self._notes: Counter[str] = Counter()
 
     def read_profiles(self) -> None:
-        """Read the NTFF files, each with the NEFF of its program."""
+        """Read the NTFF files, each with the NEFF of its program, unless the host's trace has them."""
+        if self._live is None:
+            self._read_host()
         for path in self.session.ntffs:
             with self._passing_over():
                 self._parts.devices.append(read_ntff_with_neff(path, self._pool, self._read))
@@ -54,7 +67,6 @@ class SessionReader:
         `begin_ns`: where a device is shown that nothing relates to a host's clock.
         """
         session, parts = self.session, self._parts
-        self._read_host()
         for kind in _SYSTEM:
             parts.system += self._traces(session.json.get(kind, []))
         for path in session.json.get(Format.NEURON_DEVICE_JSON, []):
@@ -66,23 +78,36 @@ class SessionReader:
         parts.system += self._traces(session.logs)
         parts.tables += self._traces(session.json.get(Format.NEURONX_CC_METRICS, []))
         parts.tables += self._traces(session.compile_caches, _read_cache)
-        unpaired = [path for path in self._pool.unused if path in session.neffs]
+        known = set() if parts.host is None else set(parts.host.neffs.text("uuid"))
+        unpaired = [path for uuid, path in self._pool.unused if path in session.neffs and uuid.hex() not in known]
         parts.tables += self._traces(unpaired)
         if not parts.count:
             return None
         trace = Joiner(parts, begin_ns=begin_ns).trace()
-        trace.report.repaired.update(self._notes)
-        trace.report.repaired.update(
-            f"file passed over: {str(error).removeprefix(self._below)}" for error in self._lost
-        )
-        return Trace.of(
-            trace.pool, trace.tables(), metadata={**trace.metadata, **self._named(trace.metadata)}, report=trace.report
-        )
+        notes = [*self._notes.elements()]
+        notes += [passed_over(error, self._below) for error in self._lost]
+        # what was said when a live trace was joined with the session is in its report
+        trace.report.repaired.update(note for note in notes if not self._was_said(note))
+        metadata = {**trace.metadata, **self._named(trace.metadata)}
+        if self._live is not None:
+            metadata |= {HELD: self._read_names(), LIVE: described(self._live, trace)}
+        return Trace.of(trace.pool, trace.tables(), metadata=metadata, report=trace.report)
 
     @property
     def lost(self) -> list[TraceFileError]:
         """What could not be read so far."""
         return self._lost
+
+    def _was_said(self, note: str) -> bool:
+        host = self._parts.host
+        return host is not None and HELD in host.metadata and note in host.report.repaired
+
+    def _read_names(self) -> list[str]:
+        """The files of the session that were read, by their names from its folder on."""
+        lost = {str(error.path) for error in self._lost}
+        folder = self.session.folder
+        paths = [path for path in self.session.readable if path.is_relative_to(folder) and str(path) not in lost]
+        return sorted({path.relative_to(folder).as_posix() for path in paths})
 
     def _named(self, metadata: Any) -> dict[str, Any]:
         """What the names of files and folders tell and no file does: rank and process."""
@@ -99,11 +124,31 @@ class SessionReader:
         for place, path in enumerate(paths):
             found = self._traces([path])
             if found:
-                self._parts.host = found[0]
+                self._parts.host = self._without_held(found[0], path.parent)
                 for other in paths[place + 1 :]:
                     if not _is_export_of(other, path):
                         self._notes[f"{other.name} is a further trace of the host: not shown, open it alone"] += 1
                 return
+
+    def _without_held(self, host: Trace, folder: Path) -> Trace:
+        """The trace of the host, such that nothing is read twice of what it holds of the files in its folder.
+
+        They are left out; or what it holds of them is, where AWS's viewer may tell now when the device ran.
+        """
+        names = host.metadata.get(HELD)
+        if not isinstance(names, list):
+            return host
+        session = self.session
+        held = {folder / name for name in names if isinstance(name, str)}
+        kinds = {kind for kind, paths in session.json.items() if held & {*paths}}
+        kinds |= {Format.NTFF} if held & {*session.ntffs} else set()
+        if Format.NTFF in kinds and not kinds & {*_SYSTEM} and session.unread and held <= {*session.readable}:
+            part = live_part(host) if aws_tool() is not None else None
+            if part is not None:
+                return part
+        self._held_kinds = kinds
+        session.leave_out(held)
+        return host
 
     def _take_converted(self, path: Path, read: Read) -> None:
         """Take what AWS's tool made of a device profile: its metrics where its NTFF file is here, else all of it."""
@@ -127,7 +172,9 @@ class SessionReader:
         unread = self.session.unread
         if not unread or (self._parts.system and self.session.json.get(Format.NEURON_SYSTEM_JSON)):
             return
-        tool = aws_tool()
+        if self._held_kinds & {*_SYSTEM}:
+            return
+        tool = aws_tool() if self._live is None else None
         if tool is not None:
             try:
                 made = stack.enter_context(converted(tool, self.session.folder))
@@ -151,7 +198,7 @@ class SessionReader:
                 if kind in _SYSTEM:
                     self._parts.system.append(self._read(path))
                     found = True
-                elif kind is Format.NEURON_DEVICE_JSON:
+                elif kind is Format.NEURON_DEVICE_JSON and Format.NTFF not in self._held_kinds:
                     self._take_converted(path, self._read)
         return found
 
@@ -172,6 +219,11 @@ class SessionReader:
                 self._lost.append(error)
         except TraceFileError as error:
             self._lost.append(error)
+
+
+def passed_over(error: TraceFileError, below: str) -> str:
+    """What the report says of a file that could not be read, by its name from the folder `below` on."""
+    return f"file passed over: {without_instance_ids(str(error).removeprefix(below))}"
 
 
 def _is_named_ours(path: str) -> bool:

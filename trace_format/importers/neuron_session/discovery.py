@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,8 @@ _NEURON_JSON = (
     Format.NEURON_DEVICE_JSON, Format.NEURON_SYSTEM_JSON, Format.NEURON_RUNTIME_JSON, Format.NEURON_MONITOR,
     Format.NEURONX_CC_METRICS,
 )  # fmt: skip
-_LISTS = ("hosts", "ntffs", "neffs", "parquet_folders", "compile_caches", "cached_neffs", "logs", "unread", "lost")
+_READABLE = ("ntffs", "neffs", "parquet_folders", "compile_caches", "cached_neffs", "logs")
+_LISTS = ("hosts", *_READABLE, "unread", "lost")
 
 
 @dataclass(slots=True)
@@ -59,6 +60,26 @@ class Session:
     def is_of_a_process(self) -> bool:
         """Whether it can stand alone: with a trace of the host or of a device, or in a folder of a process."""
         return bool(self.hosts or self.ntffs or self.pid is not None or self.json.get(Format.NEURON_DEVICE_JSON))
+
+    @property
+    def readable(self) -> list[Path]:
+        """The files, and folders that are read as one, whose content comes beside the host's into a trace."""
+        paths = [path for name in _READABLE for path in getattr(self, name)]
+        return paths + [path for of_kind in self.json.values() for path in of_kind]
+
+    @property
+    def size_bytes(self) -> int:
+        """What there is to read, without NEFFs and the logs of the compiler. Raises OSError for a file that is gone."""
+        files = [*self.ntffs, *(path for of_kind in self.json.values() for path in of_kind)]
+        files += [path for folder in self.parquet_folders for path in folder.glob(f"*{layout.PARQUET_SUFFIX}")]
+        return sum(path.stat().st_size for path in files)
+
+    def leave_out(self, paths: Set[Path]) -> None:
+        """Take these files for none of the session's."""
+        for name in _READABLE:
+            setattr(self, name, [path for path in getattr(self, name) if path not in paths])
+        left = {kind: [path for path in of_kind if path not in paths] for kind, of_kind in self.json.items()}
+        self.json = {kind: of_kind for kind, of_kind in left.items() if of_kind}
 
     def join(self, other: Session) -> None:
         """Take the files of `other` as one's own."""

@@ -20,7 +20,7 @@ from trace_format.trace import Trace
 
 _ANNOTATION = TRACK_KINDS.index("device_annotation")
 _TIMED = tuple(name for name, kind in TABLES.items() if "ts_ns" in kind.COLUMNS)
-_NOT_RELATED = "clock of {} cannot be related to the host's: shown from the start of the trace"
+_NOT_RELATED = "clock of {} cannot be related to the others': shown from the start of the trace"
 
 
 @dataclass
@@ -155,7 +155,7 @@ class Joiner:
         ]  # fmt: skip
         together: dict[str, Any] = {}
         for trace in traces:
-            together = {**trace.metadata, **together}
+            together |= {key: value for key, value in trace.metadata.items() if together.get(key) is None}
         together.pop("device_time_zero_ns", None)
         return {**together, "sources": [*self._sources, *parts.sources]}
 
@@ -166,8 +166,9 @@ def _unrelated(trace: Trace, links: object) -> dict[str, dict[str, Any]]:
 
 
 def clock_of(trace: Trace) -> str:
-    """The clock of a trace: that of its first source."""
-    return next((str(s.get("clock")) for s in trace.metadata.get("sources", [])), "unknown")
+    """The clock of a trace: that of its first source with times."""
+    clocks = (source.get("clock", "unknown") for source in trace.metadata.get("sources", []))
+    return next((str(clock) for clock in clocks if clock is not None), "unknown")
 
 
 def _zero_ns(trace: Trace) -> int:

@@ -64,6 +64,6 @@ class NeffPool:
         return self._latest[1]
 
     @property
-    def unused(self) -> list[Path]:
-        """The NEFFs that no NTFF file was paired with, in the order they were found in."""
-        return [path for path in self.paths.values() if path not in self.used]
+    def unused(self) -> list[tuple[bytes, Path]]:
+        """The NEFFs that no NTFF file was paired with, with their UUIDs, in the order they were found in."""
+        return [(uuid, path) for uuid, path in self.paths.items() if path not in self.used]

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from trace_format.errors import TraceFileError
+from trace_format.importers import load_file
 from trace_format.importers.format import Format
-from trace_format.importers.neuron_session.assembly import Read, SessionReader
-from trace_format.importers.neuron_session.discovery import Session, find_sessions
+from trace_format.importers.neuron_session.assembly import Read, SessionReader, passed_over
+from trace_format.importers.neuron_session.discovery import MOST_FILES, Session, find_sessions
+from trace_format.importers.neuron_session.layout import NEFF_SUFFIX
 from trace_format.importers.neuron_session.neff_pool import NeffPool
 from trace_format.trace import Trace
 
 Named = tuple[Path, Trace]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLimits:
+    """What is read at the end of a window at most, in bytes: of NEFFs, and of all other files."""
+
+    most_bytes: int
+    most_neff_bytes: int
 
 
 def read_session_folder(directory: Path, read: Read) -> list[Named]:
@@ -40,6 +52,36 @@ def read_named_files(ntffs: Sequence[Path], neffs: Sequence[Path], read: Read) -
             what = "these NTFF files" if len(ntffs) > 1 else ntffs[0].name
             found[0][1].report.repaired[f"{path.name} is not the NEFF of {what} (another UUID): not used"] += 1
     return found
+
+
+def join_live_session(trace: Trace, directory: Path, *, limits: LiveLimits, neff_folder: Path | None = None) -> Trace:
+    """`trace`, recorded in this process, with what the runtime left in the folder of the same window.
+
+    Its metadata then names the files that it holds, so that they do not count twice where the folder is opened.
+    `neff_folder`: where else there may be the NEFFs of the programs that ran. Beyond the limits nothing is read, and
+    the report says so. Raises TraceFileError for more files than a job can have, OSError for one that is gone.
+    """
+    sessions = find_sessions(directory)
+    if not sessions:
+        return trace
+    session = sessions[0]
+    for other in sessions[1:]:
+        session.join(other)
+    neffs = [*session.neffs, *session.cached_neffs]
+    size_bytes, neff_bytes = session.size_bytes, sum(path.stat().st_size for path in neffs)
+    if size_bytes > limits.most_bytes or neff_bytes > limits.most_neff_bytes:
+        said = f"{(size_bytes + neff_bytes) >> 20:,} MiB"
+        trace.report.repaired[
+            f"{said} of the device's files are too many to read at the end of a window: open the folder {directory}"
+        ] += 1
+        return trace
+    found = [] if neff_folder is None else islice(sorted(neff_folder.rglob(f"*{NEFF_SUFFIX}")), MOST_FILES)
+    pool = NeffPool.of([*neffs, *found])
+    session.lost += [error for error in pool.lost if error.path in {str(path) for path in neffs}]
+    reader = SessionReader(session, pool, load_file, directory, live=trace)
+    reader.read_profiles()
+    joined = reader.trace()
+    return trace if joined is None else joined
 
 
 def _read_all(
@@ -69,8 +111,7 @@ def _read_all(
     if not found and lost:
         raise lost[0]
     for error in lost:
-        named = str(error).removeprefix("" if below is None else f"{below}{os.sep}")
-        found[0][1].report.repaired[f"file passed over: {named}"] += 1
+        found[0][1].report.repaired[passed_over(error, "" if below is None else f"{below}{os.sep}")] += 1
     return sorted(found, key=lambda named: str(named[0]))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from trace_format.errors import DamagedFileError, LimitExceededError
+from trace_format.errors import DamagedFileError
 from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
 from trace_format.importers.trace_event_json.repair import dumped, mended
@@ -44,13 +44,7 @@ class Document:
 
 def read_document(source: Source) -> Document:
     """The object in a file. Raises DamagedFileError where it holds none, LimitExceededError where it is too large."""
-    data = bytearray()
-    for piece in source.pieces():
-        data += piece
-        if len(data) > _LARGEST_BYTES:
-            raise LimitExceededError(f"is JSON of more than {_LARGEST_BYTES:,} bytes", path=source.path)
-    text = bytes(data.removeprefix(BOM))
-    del data
+    text = source.whole(_LARGEST_BYTES, f"is JSON of more than {_LARGEST_BYTES:,} bytes").removeprefix(BOM)
     document = Document()
     try:
         for key, value in _SECTIONS.decode(text).items():

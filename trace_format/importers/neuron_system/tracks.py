@@ -17,13 +17,12 @@ An EC2 instance id identifies an account's machine and is not shown: instances a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from trace_format.builder import TraceBuilder
+from trace_format.instance_id import INSTANCE_ID
 
 FRAMEWORK, RUNTIME, HARDWARE = "framework", "neuron_rt", "neuron_hw"
-_EC2_INSTANCE = re.compile(r"m?i-[0-9a-f]{8,}")
 _GROUP_PLACES = {FRAMEWORK: 0, RUNTIME: 1, HARDWARE: 2}
 _HOST_PLACE = -1
 _MOST_PLACES = 1 << 30  # a damaged file may name any core
@@ -94,7 +93,7 @@ class HostTracks:
         return self._track(("group", process, name), name, "other", process, sort_index=_GROUP_PLACES[name])
 
     def _shown(self, instance: str) -> str:
-        if not _EC2_INSTANCE.fullmatch(instance):
+        if not INSTANCE_ID.fullmatch(instance):
             return instance
         return self._instances.setdefault(instance, f"instance {len(self._instances)}")
 

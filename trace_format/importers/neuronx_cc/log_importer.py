@@ -21,8 +21,7 @@ def read_compiler_log(source: Source) -> Trace:
     log.finish()
     for compile_ in log.compiles:
         add_compile(builder, compile_)
-    if source.damage:
-        builder.report.repaired[source.damage] += 1
+    source.note_in(builder.report)
     described = {
         "format": "neuronx-cc-log",
         "path": source.path.name,

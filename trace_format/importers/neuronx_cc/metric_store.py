@@ -11,8 +11,9 @@ import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
-from trace_format.errors import DamagedFileError, LimitExceededError
+from trace_format.errors import DamagedFileError
 from trace_format.importers.neuronx_cc.compile_log import BACKEND, LoggedCompile, add_compile
+from trace_format.importers.recognition import BOM
 from trace_format.importers.source import Source
 from trace_format.trace import Trace
 
@@ -48,8 +49,7 @@ def read_metric_store(source: Source) -> Trace:
     phases = _phases_ns(rows)
     if phases:
         add_compile(builder, LoggedCompile(what="", phases_ns=phases))
-    if source.damage:
-        builder.report.repaired[source.damage] += 1
+    source.note_in(builder.report)
     described = {
         "format": "neuronx-cc-metrics",
         "path": source.path.name,
@@ -60,13 +60,9 @@ def read_metric_store(source: Source) -> Trace:
 
 
 def _decoded(source: Source) -> Any:
-    text = bytearray()
-    for piece in source.pieces():
-        text += piece
-        if len(text) > _LARGEST_BYTES:
-            raise LimitExceededError(f"is a metric store of more than {_LARGEST_BYTES} bytes", path=source.path)
+    text = source.whole(_LARGEST_BYTES, f"is a metric store of more than {_LARGEST_BYTES:,} bytes")
     try:
-        found = msgspec.json.decode(bytes(text).removeprefix(b"\xef\xbb\xbf"))
+        found = msgspec.json.decode(text.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError) as error:
         raise DamagedFileError(
             f"is a metric store that is no valid JSON ({error}); it may have been cut off", path=source.path

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from trace_format.importers.neuron_device.activity import MOST_POINTS
+from trace_format.importers.neuron_device.engines import ENGINES
 from trace_format.importers.ntff.container import CoreTrace
 from trace_format.importers.ntff.instructions import Instructions
 from trace_format.importers.ntff.packets import Packets
@@ -24,7 +25,8 @@ def add_counters(
     HBM throughput is there where it can be known: no transfers but those that DMA_DIRECT2D starts, each with one side
     in HBM; fetching instructions does not count, as AWS's tool does not count it.
     """
-    for engine, covered in seen.active.items():
+    for engine in (engine for engine in ENGINES if engine in seen.active):
+        covered = seen.active[engine]
         ratio = covered.ratio()
         _add(profile, core, (f"{engine} active", "ratio"), covered.edges_ps, np.append(ratio, 0.0))
     _add(profile, core, ("DMA throughput", "B/s"), *packets.throughput.points())

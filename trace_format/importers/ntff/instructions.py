@@ -1,4 +1,8 @@
-"""Instruction records: one slice of its engine's track for each instruction that began and ended."""
+"""Instruction records: one slice of its engine's track for each instruction that began and ended.
+
+One that was under way when the recording stopped is an instant. Real files have one for each core, which waits for the
+next run.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +24,20 @@ from trace_format.importers.ntff.times import duration
 Array = np.ndarray
 
 _PHASES = 2
+_NEVER_PS = -(1 << 62)  # before all times
 _ENGINE_SHIFT = 21  # of a key, beyond the bits of the tag
 
 
 @dataclass(frozen=True)
 class InstructionRows:
-    """Instructions of one engine that began and ended: picoseconds since the first run began, and what they were."""
+    """Instructions of one engine: picoseconds since the first run began, and what they were.
+
+    `dur_ps` is None for those that were under way when the recording stopped.
+    """
 
     engine: str
     start_ps: Array
-    dur_ps: Array
+    dur_ps: Array | None
     tag: Array
     wait_cycles: Array
 
@@ -57,6 +65,9 @@ def add_instructions(
     for rows in instruction_rows(profile, core):
         columns = slots[rows.engine]
         place = columns.place(rows.tag)
+        if rows.dur_ps is None:
+            _add_under_way(profile, core, rows, columns)
+            continue
         profile.builder["slices"].append(
             len(place),
             track=profile.tracks.engine(core.core, rows.engine),
@@ -78,21 +89,44 @@ def add_instructions(
     return seen
 
 
+def _add_under_way(profile: Profile, core: CoreTrace, rows: InstructionRows, columns: SlotColumns) -> None:
+    said = columns.at(columns.place(rows.tag))
+    profile.builder["instants"].append(
+        len(rows.tag),
+        ts_ns=profile.time.start(rows.start_ps)["ts_ns"],
+        track=profile.tracks.engine(core.core, rows.engine),
+        source_category=profile.builder.string("under way when the recording stopped"),
+        **{name: said[name] for name in ("name", "category", "args")},
+    )
+
+
 def instruction_rows(profile: Profile, core: CoreTrace) -> Iterator[InstructionRows]:
     """The instructions of a core, some hundred thousand of one engine at a time."""
-    pairing = Pairing()
+    pairing, last_end_ps = Pairing(), dict.fromkeys(RECORD_ENGINES, _NEVER_PS)
     for records in profile.records(core, INSTRUCTIONS):
         starts, ends = pairing.join(_pending(profile, core, records))
-        for number, engine in RECORD_ENGINES.items():
-            of_engine = starts["key"] >> _ENGINE_SHIFT == number
-            if of_engine.any():
-                began, ended = starts[of_engine], ends[of_engine]
-                # the upper half of a start's second word: the cycles that the instruction waited
-                yield InstructionRows(engine, began["ps"], ended["ps"] - began["ps"], began["key"] & TAG_MASK,
-                                      began["value"] >> np.uint32(16))  # fmt: skip
-    pairing.finish()
-    profile.leave_out("instruction that did not end while records were kept", pairing.unpaired_starts)
+        for number in RECORD_ENGINES:
+            mine = starts["key"] >> _ENGINE_SHIFT == number
+            if mine.any():
+                yield _rows(number, starts[mine], ends[mine])
+                last_end_ps[number] = max(last_end_ps[number], int(ends["ps"][mine].max()))
+    waiting = pairing.waiting
+    last_ends = np.array([last_end_ps[number] for number in (waiting["key"] >> _ENGINE_SHIFT).tolist()], np.int64)
+    under_way = pairing.finish(keep=~waiting["end"] & (waiting["ps"] >= last_ends))
+    for number in RECORD_ENGINES:
+        mine = under_way["key"] >> _ENGINE_SHIFT == number
+        if mine.any():
+            yield _rows(number, under_way[mine], None)
+    profile.leave_out("instruction whose end is not recorded", pairing.unpaired_starts)
     profile.leave_out("end of an instruction whose start is not recorded", pairing.unpaired_ends)
+
+
+def _rows(number: int, starts: Array, ends: Array | None) -> InstructionRows:
+    """Those of one engine, as records number them. A start's second word has the cycles it waited in its upper half."""
+    return InstructionRows(
+        RECORD_ENGINES[number], starts["ps"], None if ends is None else ends["ps"] - starts["ps"],
+        starts["key"] & TAG_MASK, starts["value"] >> np.uint32(16),
+    )  # fmt: skip
 
 
 def _pending(profile: Profile, core: CoreTrace, records: Array) -> Array:

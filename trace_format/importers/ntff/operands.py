@@ -5,12 +5,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from trace_format.importers.ntff.opcodes import DMA_DIRECT2D, MATMUL
+from trace_format.importers.ntff.opcodes import DMA_DIRECT2D, EVENT_SEMAPHORE, MATMUL
 
 # Worked out from AWS's JSON and the instructions of the same runs.
 _DTYPES = {0x06: "bfloat16", 0x07: "fp16", 0x0A: "fp32"}
 _FP32_MODES = {0: "", 3: "fp32_mode=LOW_HIGH "}
-_NONE, _AT_LEAST, _INCREMENT = 0x00, 0x05, 0x13  # kinds of waits and updates
+# What is compared with a semaphore, and what becomes of it, by kind; 0 is nothing.
+_COMPARED = {0x01: "==", 0x05: ">="}
+_UPDATED = {0x13: "++", 0x14: "--", 0x15: "+={}", 0x19: "={}"}
+_SECOND = struct.Struct("<4BII")  # of an EVENT_SEMAPHORE: kind and semaphore waited for and updated; their values
+_SECOND_AT = 32
 _MATMUL = struct.Struct("<I3h3H")  # address, steps, counts
 _TRANSFER = struct.Struct("<Q2I2HH")  # address, steps, counts, bytes of an element
 _TABLE = 0x20  # in the highest byte of an address: an entry of a table
@@ -20,23 +24,49 @@ Label = Callable[[int], str]
 
 def operands(code: bytes, label: Label) -> str:
     """The operands of an instruction (64 bytes); "" where they cannot be told. `label` names a semaphore."""
-    conditions = _conditions(code, label)
+    if code[0] == EVENT_SEMAPHORE:
+        return _semaphore(code, label)
+    waits, signals = _waits(code, label), _updates(code[6], code[7], None, label)
     work = {MATMUL: _matmul, DMA_DIRECT2D: _transfer}.get(code[0])
-    body = work(code) if work and conditions is not None else ""
-    return f"{' '.join(conditions)} {body} " if body and conditions is not None else ""
+    body = work(code) if work and waits is not None and signals is not None else ""
+    return f"{' '.join(filter(None, (waits, signals)))} {body} " if body else ""
 
 
 def waits_for(code: bytes, label: Label) -> str:
     """The condition that an instruction waits for: "S[5] (Tensor)>=8"; "" for none, or for one that is not known."""
-    return f"{label(code[5])}>={int.from_bytes(code[8:12], 'little')}" if code[4] == _AT_LEAST else ""
+    first = _waits(code, label)
+    if first == "" and code[0] == EVENT_SEMAPHORE:
+        kind, number, _, _, value, _ = _SECOND.unpack_from(code, _SECOND_AT)
+        return _compares(kind, number, value, label) or ""
+    return first or ""
 
 
-def _conditions(code: bytes, label: Label) -> list[str] | None:
-    """What it waits for and what it signals; None for a kind that is not known."""
-    if code[4] not in (_NONE, _AT_LEAST) or code[6] not in (_NONE, _INCREMENT):
-        return None
-    signals = f"{label(code[7])}++@complete" if code[6] == _INCREMENT else ""
-    return [text for text in (waits_for(code, label), signals) if text]
+def _waits(code: bytes, label: Label) -> str | None:
+    """The condition that every instruction has a place for; None for a kind that is not known."""
+    return _compares(code[4], code[5], int.from_bytes(code[8:12], "little"), label)
+
+
+def _compares(kind: int, number: int, value: int, label: Label) -> str | None:
+    compared = _COMPARED.get(kind)
+    return f"{label(number)}{compared}{value}" if compared else None if kind else ""
+
+
+def _updates(kind: int, number: int, value: int | None, label: Label) -> str | None:
+    """What becomes of a semaphore; None for a kind that is not known, or one whose value is not."""
+    updated = _UPDATED.get(kind, "")
+    if not updated or (value is None and "{}" in updated):
+        return None if kind else ""
+    return f"{label(number)}{updated.format(value)}@complete"
+
+
+def _semaphore(code: bytes, label: Label) -> str:
+    """An EVENT_SEMAPHORE has a second condition; the setter is 0 where the bytes between are, as in all files seen."""
+    kind, number, update, updated, value, becomes = _SECOND.unpack_from(code, _SECOND_AT)
+    first, second = _waits(code, label), _compares(kind, number, value, label)
+    signals = _updates(update, updated, becomes, label)
+    if first is None or second is None or signals is None or code[6] or any(code[12:_SECOND_AT]):
+        return ""
+    return f"{first} setter=0 {second} {signals} " if first or second or signals else ""
 
 
 def _matmul(code: bytes) -> str:

@@ -1,4 +1,4 @@
-"""DMA packet records: one slice of its queue's track for each packet that began and ended."""
+"""DMA packet records: on its queue's track a slice for each packet that began and ended, and its completion."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from trace_format.tables import CATEGORIES
 Array = np.ndarray
 
 ENGINES_PER_CORE = 16  # AWS Neuron docs, NKI architecture guides: 16 DMA engines for each NeuronCore
+# Kinds of records. In all files seen each packet has one of each on its queue, the completion 0.19 to 1.6 us after the
+# end; what exactly completes then is not known.
 _START, _END, _COMPLETED = 1, 5, 6
 _SIZE_MASK = 0xFFFFFF
 _QUEUE_SHIFT = 4  # of a key: queue and DMA engine
@@ -29,6 +31,7 @@ _INSTRUCTION, _HARDWARE, _SOFTWARE = "instruction", "hardware_dynamic", "softwar
 _DYNAMIC = (_HARDWARE, _SOFTWARE)
 _MOST_TRACKS = 1 << 17  # a core has 16 DMA engines with some queues each
 _PS_PER_S = 10.0**12
+_TIMED = np.dtype([("key", "<i8"), ("ps", "<i8"), ("size", "<u4"), ("kind", "u1")])
 _COUNTED_FROM_CORE_0 = ("trn1", "inf2")  # where DMA engines are numbered anew for each core
 
 
@@ -52,7 +55,9 @@ def add_packets(profile: Profile, core: CoreTrace, queue_types: Mapping[str, str
     queues = _Queues(profile, core, queue_types)
     pairing = Pairing()
     for records in profile.records(core, PACKETS):
-        starts, ends = pairing.join(_pending(profile, core, records))
+        timed = _timed(profile, core, records)
+        _add_completions(profile, queues, timed[timed["kind"] == _COMPLETED])
+        starts, ends = pairing.join(_pending(timed[timed["kind"] != _COMPLETED]))
         told, which = queues.told(starts["key"])
         lasts, moved = ends["ps"] - starts["ps"], ends["value"].astype(np.int64)
         profile.builder["slices"].append(
@@ -71,7 +76,7 @@ def add_packets(profile: Profile, core: CoreTrace, queue_types: Mapping[str, str
         seen.dynamic_throughput.add(starts["ps"][started], lasts[started], amount[started])
         seen.static |= not np.isin(kinds, queues.ids(*_DYNAMIC, _INSTRUCTION)).all()
     pairing.finish()
-    profile.leave_out("DMA packet that did not end while records were kept", pairing.unpaired_starts)
+    profile.leave_out("DMA packet whose end is not recorded", pairing.unpaired_starts)
     profile.leave_out("end of a DMA packet whose start is not recorded", pairing.unpaired_ends)
     return seen
 
@@ -128,23 +133,40 @@ class _Queues:
         return self.types.get(name, "unknown")
 
 
-def _pending(profile: Profile, core: CoreTrace, records: Array) -> Array:
-    """The records as they are joined: those of one queue on one DMA engine belong together."""
+def _add_completions(profile: Profile, queues: _Queues, records: Array) -> None:
+    """Each completion is an instant of its queue's track."""
+    told, which = queues.told(records["key"])
+    profile.builder["instants"].append(
+        len(records),
+        ts_ns=profile.time.start(records["ps"])["ts_ns"],
+        track=told["track"][which],
+        name=profile.builder.string("completion"),
+        category=CATEGORIES.index("dma"),
+    )
+
+
+def _timed(profile: Profile, core: CoreTrace, records: Array) -> Array:
+    """The records of known kinds as `_TIMED`, each on the clock of its DMA engine."""
     kinds = records["value"] & np.uint32(0xF)
-    joined = (kinds == _START) | (kinds == _END)
-    completed = kinds == _COMPLETED
-    profile.leave_out("DMA record of a completion (its meaning is not known)", int(completed.sum()))
-    profile.leave_out("DMA record of an unknown kind", int((~(joined | completed)).sum()))
-    records = records[joined]
+    known = np.isin(kinds, (_START, _END, _COMPLETED))
+    profile.leave_out("DMA record of an unknown kind", int((~known).sum()))
+    records = records[known]
     engines = records["head"] >> np.uint32(24) & np.uint32(0xF)
     parts = []
     for engine in range(ENGINES_PER_CORE):
         clock = core.dma_clocks[engine] if engine < len(core.dma_clocks) else Clock()
         timed, since = profile.timed(records[engines == engine], clock)
-        part = np.zeros(len(timed), PENDING)
+        part = np.zeros(len(timed), _TIMED)
         queue = (timed["value"] >> np.uint32(4) & np.uint32(0xFFF)).astype(np.int64)
         part["key"] = queue << _QUEUE_SHIFT | engine
-        part["ps"], part["value"] = since, timed["head"] & np.uint32(_SIZE_MASK)
-        part["end"] = timed["value"] & np.uint32(0xF) == _END
+        part["ps"], part["size"] = since, timed["head"] & np.uint32(_SIZE_MASK)
+        part["kind"] = timed["value"] & np.uint32(0xF)
         parts.append(part)
     return np.concatenate(parts)
+
+
+def _pending(timed: Array) -> Array:
+    """The starts and ends as they are joined: those of one queue on one DMA engine belong together."""
+    out = np.zeros(len(timed), PENDING)
+    out["key"], out["ps"], out["value"], out["end"] = timed["key"], timed["ps"], timed["size"], timed["kind"] == _END
+    return out

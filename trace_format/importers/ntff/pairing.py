@@ -62,10 +62,12 @@ class Pairing:
         self.waiting = waiting[-_MOST_WAITING:]
         return together[starts], together[ends]
 
-    def finish(self) -> None:
-        """Give up what still waits."""
-        self._give_up(self.waiting)
-        self.waiting = self.waiting[:0]
+    def finish(self, *, keep: Array | bool = False) -> Array:
+        """Give up what still waits, but for those of `keep` (a mask), which are returned."""
+        kept = np.broadcast_to(np.asarray(keep), len(self.waiting))
+        self._give_up(self.waiting[~kept])
+        found, self.waiting = self.waiting[kept], self.waiting[:0]
+        return found
 
     def _give_up(self, records: Array) -> None:
         ends = int(records["end"].sum())

@@ -109,3 +109,13 @@ def _cache_results(trace: Trace) -> dict[str, str]:
 def _arg_set(pool: Pool, phases_ns: Mapping[str, int]) -> int:
     inner = ",".join(f'"{name}":{value}' for name, value in phases_ns.items())
     return pool.arg_sets.id(f"{{{inner}}}".encode()) if inner else 0
+
+
+def innermost_frame(stack: Any, strings: Mapping[int, str]) -> str:
+    """The user's frame that made torch compile, as file:line name; "" where the entry has none."""
+    frame = stack[-1] if isinstance(stack, list) and stack else None
+    if not isinstance(frame, Mapping):
+        return ""
+    file = frame.get("filename")
+    shown = strings.get(file, file) if isinstance(file, int) else file
+    return f"{shown}:{frame.get('line')} {frame.get('name')}"

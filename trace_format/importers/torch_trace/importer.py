@@ -63,11 +63,10 @@ def read_torch_trace(source: Source) -> Trace:
             log.take(entry, entry.said, zone.ns)
     if not logs:
         raise DamagedFileError(f"holds no whole entry: {source.damage or 'it ends too early'}", path=source.path)
-    if source.damage:
-        repaired[source.damage] += 1
     traces = [log.finish(zone.ns) for log in logs.values()]
     trace = traces[0] if len(traces) == 1 else _joined(traces)
     trace.report.repaired.update(repaired)
+    source.note_in(trace.report)
     return Trace.of(trace.pool, trace.tables(), metadata=_metadata(source, trace, logs), report=trace.report)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from trace_format.builder import TraceBuilder
-from trace_format.importers.torch_trace.compiles import Compile, compiles_table
+from trace_format.importers.torch_trace.compiles import Compile, compiles_table, innermost_frame
 from trace_format.importers.torch_trace.entries import Entry
 from trace_format.importers.trace_event_json.decode import batch_of, decode_event, usual_event
 from trace_format.importers.trace_event_json.repair import mended
@@ -74,7 +74,7 @@ class RankLog:
             if isinstance(value, list) and len(value) == 2 and isinstance(value[1], int):
                 self._strings[value[1]] = str(value[0])
         elif kind == _START and isinstance(value, Mapping):
-            self._triggers[_compile_id(said)] = _innermost(value.get("stack"), self._strings)
+            self._triggers[_compile_id(said)] = innermost_frame(value.get("stack"), self._strings)
         elif kind == _METRICS and isinstance(value, Mapping):
             self._compiles.append(Compile.of(value, _compile_id(said), self._triggers.get(_compile_id(said), "")))
         self.payload_bytes += entry.payload_bytes
@@ -128,13 +128,3 @@ class RankLog:
 def _compile_id(said: Mapping[str, Any]) -> str:
     """The id torch prints for a compile: frame and how often it was compiled before."""
     return f"{said.get('frame_id')}/{said.get('frame_compile_id')}"
-
-
-def _innermost(stack: Any, strings: Mapping[int, str]) -> str:
-    """The user's frame that made torch compile, as file:line name; "" where the entry has none."""
-    frame = stack[-1] if isinstance(stack, list) and stack else None
-    if not isinstance(frame, Mapping):
-        return ""
-    file = frame.get("filename")
-    shown = strings.get(file, file) if isinstance(file, int) else file
-    return f"{shown}:{frame.get('line')} {frame.get('name')}"

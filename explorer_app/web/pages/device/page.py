@@ -20,6 +20,7 @@ from explorer_app.web.pages.device.metrics import metrics_card
 from explorer_app.web.pages.device.over_time import over_time_card
 from explorer_app.web.pages.device.queues import GRID as QUEUES
 from explorer_app.web.pages.device.queues import queues_card
+from explorer_app.web.pages.device.simulated import simulated_view
 from explorer_app.web.pages.device.waits import GRID as WAITS
 from explorer_app.web.pages.device.waits import waits_card
 from neuron_profile.analysis import neuron_device
@@ -27,6 +28,7 @@ from neuron_profile.analysis.neuron_device import ExecutionMetrics, Run
 from trace_format import Trace
 
 _PATH: Final = "/device"
+_LONGEST_NAME: Final = 32  # of a NEFF in the switch
 _LINKS: Final = 6  # more runs than these have links to the one before and the one after
 _NO_DEVICE: Final = (
     "This trace holds no profile of a Neuron device. Open an NTFF (or the folder of a session, or the JSON that AWS's "
@@ -38,7 +40,7 @@ def layout(trace: Trace) -> Any:
     """The run that the address names (`?execution=2`, the first without), with a switch where there are several."""
     runs = once(neuron_device.runs_of, trace)
     if not runs:
-        return empty("No Neuron device", _NO_DEVICE)
+        return simulated_view(trace) or empty("No Neuron device", _NO_DEVICE)
     return html.Div(None if len(runs) > 1 else of_run(trace, 0), id="np-device")
 
 
@@ -80,22 +82,22 @@ def _switch(runs: tuple[Run, ...], number: int) -> html.Nav:
         shown = list(range(len(runs)))
     else:
         shown = sorted({0, max(number - 1, 0), number, min(number + 1, len(runs) - 1), len(runs) - 1})
-    links = [
-        html.Span(
-            dcc.Link(_called(runs[at]), href=f"{_PATH}?execution={at}", title=f"execution {at + 1} of {len(runs)}"),
-            **{"aria-current": "true"} if at == number else {},
-        )
-        for at in shown
-    ]
+    several = len({run.name for run in runs}) > 1
+    links = []
+    for at in shown:
+        which = {"href": f"{_PATH}?execution={at}", "title": f"execution {at + 1} of {len(runs)}"}
+        current = {"aria-current": "true"} if at == number else {}
+        links.append(html.Span(dcc.Link(_called(runs[at], named=several), **which), **current))
     return html.Nav(links, className="np-switch np-device-switch", **{"aria-label": "Which execution is shown"})
 
 
-def _called(run: Run) -> str:
-    """A run for the switch: "rank 1 nd0 nc4 · 3"."""
+def _called(run: Run, *, named: bool) -> str:
+    """A run for the switch: "rank 1 nd0 nc4 · run 3", after the name of its NEFF where there are several."""
     parts = [
         f"{what}{value}" for what, value in (("rank ", run.rank), ("nd", run.device), ("nc", run.core)) if value >= 0
     ]
-    return " · ".join(part for part in (" ".join(parts), f"run {run.facts.index + 1}") if part)
+    name = label(run.name, longest=_LONGEST_NAME) if named else ""
+    return " · ".join(part for part in (name, " ".join(parts), f"run {run.facts.index + 1}") if part)
 
 
 def _answer(trace: Trace, run: Run, metrics: ExecutionMetrics, number: int) -> list[Any]:
@@ -127,7 +129,7 @@ def _figures(run: Run, metrics: ExecutionMetrics) -> list[Any]:
     memory = f"of {fmt.bandwidth(hbm)}" if hbm else "peak unknown"
     source = str(values.get("peaks_source", ""))
     moved = [values.get(name) for name in ("hbm_read_bytes", "hbm_write_bytes")]
-    traffic = f"{fmt.size(moved[0])} read, {fmt.size(moved[1])} written" if None not in moved else "bytes need the NEFF"
+    traffic = f"{fmt.size(moved[0])} read, {fmt.size(moved[1])} written" if None not in moved else "bytes unknown"
     return [
         figure("Run", fmt.duration(run.total_ps / 1000), exact=f"{run.total_ps:,} ps",
                note=label(str(values.get("instance_type") or "instance type unknown"))),

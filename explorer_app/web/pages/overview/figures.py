@@ -11,13 +11,17 @@ from explorer_app.web.numbers import once
 from explorer_app.web.pages.overview.categories import work_of_side
 from explorer_app.web.pages.overview.step_times import has_marks
 from neuron_profile import analysis
+from neuron_profile.analysis.measured import measured_window_ns
 from trace_format import Trace
 
 
 def figures(trace: Trace) -> list[Any]:
-    """Step time, length of the capture, work of each side, memory peak; "–" and the reason where unknown."""
-    whole_ns = subject.duration_ns(trace)
-    events = f"{fmt.counted(len(trace.slices), 'slice')} on {fmt.counted(len(trace.tracks), 'track')}"
+    """Step time, length of what was measured, work of each side, memory peak; "–" and the reason where unknown."""
+    window = once(measured_window_ns, trace)
+    whole_ns = None if window is None else window[1] - window[0]
+    simulated = trace.tracks.simulated
+    measured = len(trace.slices) - int(simulated[trace.slices.track].sum())
+    events = f"{fmt.counted(measured, 'slice')} on {fmt.counted(len(simulated) - int(simulated.sum()), 'track')}"
     return [
         _step(trace),
         figure("Captured", fmt.duration(whole_ns), exact=fmt.exact(whole_ns, "ns"), note=events),

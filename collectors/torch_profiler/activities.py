@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from collectors.torch_arguments import share
-from collectors.torch_flops import flops_column
+from collectors.torch_profiler.arguments import share
+from collectors.torch_profiler.flops import flops_column
 from trace_format.trace_events import NO_DURATION, EventBatch
 from trace_format.trace_events.batch import Key
 

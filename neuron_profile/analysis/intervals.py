@@ -1,4 +1,4 @@
-"""Unions of intervals in picoseconds."""
+"""Unions of half-open intervals, in whatever unit of time their borders have."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ def covered(edges: Array, start: Array, end: Array) -> Array:
     last = np.maximum(np.searchsorted(begin, edges, "right") - 1, 0)
     up_to = before[last] + np.clip(edges - begin[last], 0, (stop - begin)[last])
     return np.diff(up_to)
+
+
+def within(begin: Array, stop: Array, start: Array, end: Array) -> Array:
+    """How much of each of the intervals [begin, stop), disjoint and in order, the union of [start, end) covers."""
+    edges = np.stack([begin, stop], axis=1).reshape(-1)
+    return covered(edges, start, end)[::2] if len(begin) else np.zeros(0, np.int64)

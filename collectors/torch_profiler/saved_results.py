@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from collectors.torch_flops import flops_column
+from collectors.torch_profiler.flops import flops_column
 from trace_format import TraceBuilder
 from trace_format.importers import load_file
 from trace_format.merge import append_trace

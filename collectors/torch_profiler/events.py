@@ -12,9 +12,9 @@ from typing import Any
 
 from collectors.base import Budget, Clock, Window
 from collectors.boundary import log_once
-from collectors.kineto_activities import KinetoActivities
-from collectors.saved_results import add_saved_results
-from collectors.torch_devices import device_properties
+from collectors.torch_profiler.activities import KinetoActivities
+from collectors.torch_profiler.devices import device_properties
+from collectors.torch_profiler.saved_results import add_saved_results
 from trace_format import TraceBuilder
 from trace_format.metadata import device_model
 from trace_format.trace_events import TraceEventAssembler
