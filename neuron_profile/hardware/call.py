@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -14,6 +14,9 @@ from neuron_profile.hardware.dtypes import ASSUMED_ITEMSIZE, ITEMSIZE
 # Some versions of torch wrote "Input dims".
 _DIMS, _TYPES, _VALUES = ("Input Dims", "Input dims"), ("Input type",), ("Concrete Inputs",)
 _STRIDES = ("Input Strides",)
+
+
+_REMEMBERED = 4096  # calls: several questions are asked of each, and the windows of a training make the same ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class Call:
             return None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def parse_call(name: str, arg_set: bytes) -> Call | None:
     """The call that a recorded argument set describes; None where it has no shapes or they make no sense."""
     try:
