@@ -7,15 +7,20 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from trace_format.errors import NeuronProfileError
+
 T = TypeVar("T")
 
 
-class DeadlineError(Exception):
+class DeadlineError(NeuronProfileError):
     """A call took longer than it was given. It goes on in its thread; nobody waits for it any more."""
 
 
 def call_within(seconds: float, function: Callable[..., T], *args: Any, **keywords: Any) -> T:
-    """What the function returns; it runs in a thread of its own. Raises what it raises, and DeadlineError."""
+    """What the function returns; it runs in a thread of its own. Raises what it raises, and DeadlineError.
+
+    A call that would end the program (sys.exit) raises RuntimeError instead: Ctrl-C never comes to this thread.
+    """
     outcome: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
 
     def run() -> None:
@@ -32,4 +37,6 @@ def call_within(seconds: float, function: Callable[..., T], *args: Any, **keywor
     if done:
         result: T = value
         return result
+    if not isinstance(value, Exception):
+        raise RuntimeError(f"would have ended the program: {value!r}") from value  # noqa: TRY004 - no matter of types
     raise value

@@ -25,8 +25,10 @@ from neuron_profile.session_directory import runtime_directory, session_director
 from neuron_profile.simulated_device import SECONDS as SIMULATION_SECONDS
 from neuron_profile.simulated_device import with_simulated_device
 from trace_format import Trace, TraceBuilder, write_trace
+from trace_format.errors import NeuronProfileError
 from trace_format.garbage import collection_paused
 from trace_format.merge import append_trace
+from trace_format.trace_pb.consistency import contradiction
 
 if TYPE_CHECKING:
     from neuron_profile.config import NeuronConfig
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 FILE_NAME = "trace.pb"
 TORCH = "torch"  # whose events the others refer to: it fills the trace itself
 T = TypeVar("T")
+
+
+class UnfitTablesError(NeuronProfileError):
+    """What a collector brought contradicts itself: a file with it could not be opened."""
 
 
 class Session:
@@ -169,7 +175,11 @@ class Session:
                 return
             own = TraceBuilder(most_rows=collector.budget.rows)
             _call(collector, collector.collect, own, host=host, rank=rank)
-            _append(builder, own.finish(), host=host, rank=rank)
+            brought = own.finish()
+            problem = contradiction(brought.tables(), brought.pool)
+            if problem:
+                raise UnfitTablesError(problem.replace("the file", "what it brought"))
+            _append(builder, brought, host=host, rank=rank)
 
 
 def _call(collector: Collector, method: Callable[..., T], *args: Any, **keywords: Any) -> T:

@@ -85,7 +85,8 @@ def run(
     finally:
         capture.finish()
         if capture.here:
-            _tell(capture, by_steps=seconds is None and wait is None, skipped=_or(skip_steps, _SKIPPED))
+            by_steps = seconds is None and wait is None
+            _tell(capture, by_steps=by_steps, skipped=_or(skip_steps, _SKIPPED), wanted=_or(steps, _RECORDED))
     if not capture.here:
         _leave_forked(code)
     return code
@@ -138,11 +139,14 @@ def _capture(
     return ProgramCapture(config, window, with_stack=with_stack)
 
 
-def _tell(capture: ProgramCapture, *, by_steps: bool, skipped: int) -> None:
+def _tell(capture: ProgramCapture, *, by_steps: bool, skipped: int, wanted: int) -> None:
     """Say in one line where the trace is, or why there is none."""
     if capture.traces:
         path = visible(str(capture.traces[-1]))
-        told = f"trace in {path}; open it with: neuron-explorer {path}"
+        made = capture.steps - skipped
+        short = by_steps and not capture.made_way and capture.steps > 0 and made < wanted
+        of = f" of {made} of {wanted} steps, as the program made {capture.steps}," if short else ""
+        told = f"trace{of} in {path}; open it with: neuron-explorer {path}"
     elif capture.made_way:
         told = "the program runs a profiler itself, so this one recorded nothing"
     elif capture.met_thread:

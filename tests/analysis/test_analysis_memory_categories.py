@@ -178,6 +178,23 @@ def test_what_a_cpu_held_before_the_window_is_told_beside_its_totals() -> None:
     assert frame.attrs["held_before"] == {"cpu": {"parameter": 60, "optimizer_state": 7}}
 
 
+def test_memory_mapped_beside_the_allocator_is_in_the_cpus_total() -> None:
+    script = Script()
+    main = script.track()
+    step(script, main, 0)
+    # a batch of 50 from before the window is unmapped at 44; one of 70 is mapped at 13 and unmapped at 92
+    script.builder["memory"].append(
+        ts_ns=[12, 13, 43, 44, 45, 92], delta_bytes=[8, 70, 4, -50, -8, -70], address=[1, 900, 2, 800, 1, 900],
+        track=main, device=script.builder.string("cpu"), total_bytes=[8, 0, 12, 0, 4, 0],
+        reserved_bytes=[0, 70, 0, 0, 0, 0],
+    )  # fmt: skip
+    frame = memory_by_category(script.trace())
+    assert frame["total_bytes"].tolist() == [58, 128, 132, 82, 74, 4]
+    # the 8 are an activation, the 4 a gradient
+    assert frame["unknown_bytes"].tolist()[:3] == [50, 50, 50]
+    assert frame.attrs["contradicted"] == frame.attrs["relative"] == []
+
+
 def test_totals_below_what_is_allocated_leave_the_device_unknown() -> None:
     script = Script()
     main = script.track()

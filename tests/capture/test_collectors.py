@@ -53,8 +53,8 @@ def test_what_a_collector_brings_stands_under_the_process_on_its_clock(capture: 
 class Hanging(Scripted):
     """Never comes back from one of its methods, until it is let go."""
 
-    def __init__(self, where: str, let_go: threading.Event) -> None:
-        super().__init__([("op", 0, 1)], name="hanging", budget=Budget(seconds=0.05))
+    def __init__(self, where: str, let_go: threading.Event, *, name: str = "hanging") -> None:
+        super().__init__([("op", 0, 1)], name=name, budget=Budget(seconds=0.05))
         self._where, self._let_go = where, let_go
 
     def start(self, clock: Clock) -> None:
@@ -91,6 +91,36 @@ def test_a_collector_that_hangs_is_waited_for_no_longer_than_its_budget(
     note = f"{what} 'hanging' failed: DeadlineError: took longer than 0.05 s"
     assert trace.report.left_out == {note: 1}
     assert len(trace.slices) == rows
+
+
+def test_a_hanging_collector_is_told_of_in_one_line(
+    capture: Callable[[Any], Trace], let_go: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    capture(Hanging("stop", let_go, name="stuck"))
+    assert caplog.text.count("\n") == len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("ending", [SystemExit(3), KeyboardInterrupt()])
+def test_a_collector_cannot_end_the_program(ending: BaseException, capture: Callable[[Any], Trace]) -> None:
+    class Ending(Scripted):
+        def stop(self) -> None:
+            raise ending
+
+    note = f"stop of collector 'ending' failed: RuntimeError: would have ended the program: {ending!r}"
+    assert capture(Ending([("op", 0, 1)], name="ending")).report.left_out == {note: 1}
+
+
+def test_rows_that_refer_to_what_a_collector_did_not_bring_are_left_out_and_counted(
+    capture: Callable[[Any], Trace],
+) -> None:
+    class Lying(Scripted):
+        def collect(self, builder: TraceBuilder, *, host: str, rank: int) -> None:
+            builder["slices"].append(2, ts_ns=[1, 2], dur_ns=[1, 1], track=7)
+
+    trace = capture(Lying([("op", 0, 1)] * 2, name="lying"))
+    problem = "column slices.track refers to something what it brought lacks"
+    assert trace.report.left_out == {f"collector 'lying' failed: UnfitTablesError: {problem}": 2}
+    assert len(trace.slices) == len(trace.tracks) == 0
 
 
 def test_a_collector_that_floods_is_left_out_and_its_events_are_counted(capture: Callable[[Any], Trace]) -> None:

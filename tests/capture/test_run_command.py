@@ -192,6 +192,19 @@ def test_why_nothing_was_recorded_is_said(text: str, why: str, run: Python, tmp_
     assert traces(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (2, "neuron-explorer: trace of 0 of 5 steps, as the program made 2, in /"),
+        (4, "neuron-explorer: trace of 2 of 5 steps, as the program made 4, in /"),
+        (9, "neuron-explorer: trace in /"),
+    ],
+)
+def test_a_program_of_fewer_steps_than_were_to_be_recorded_is_told_of(made: int, told: str, run: Python):
+    (line,) = ours(run(TRAINING + f"for _ in range({made}): step()").stderr)
+    assert line.startswith(told)
+
+
 def test_work_beside_the_main_thread_is_recorded_on_request(run: Python, tmp_path: Path):
     text = TRAINING + "import threading\ndef work():\n    for _ in range(9): step()\n"
     text += "thread = threading.Thread(target=work); thread.start(); thread.join()"
@@ -272,6 +285,7 @@ DISTRIBUTED = """
 torch.distributed.init_process_group("gloo")
 model = torch.nn.parallel.DistributedDataParallel(model)
 for _ in range(9): step()
+torch.distributed.barrier()  # the other may still be reading
 torch.distributed.destroy_process_group()
 """
 
