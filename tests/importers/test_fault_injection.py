@@ -281,5 +281,16 @@ def test_compressed_data_that_is_cut_or_damaged_says_so(
     except NeuronProfileError as error:
         assert "\n" not in str(error)
     else:
+        if flip and packing == "zstandard" and _unpacks_to(damaged, text):  # a bit that the format does not use
+            assert found(trace) == expected(events)
+            return
         assert any(packing in cause for cause in trace.report.repaired)
         assert flip or found(trace).items() <= expected(events).items()
+
+
+def _unpacks_to(data: bytes, text: bytes) -> bool:
+    """Whether zstandard itself, which checks the frame's checksum, finds nothing wrong and nothing changed."""
+    try:
+        return zstandard.ZstdDecompressor().decompressobj().decompress(data) == text
+    except zstandard.ZstdError:
+        return False
