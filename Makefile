@@ -1,6 +1,7 @@
 # make demo    set up, capture a small training run here, open it
 # make test    set up, then every test
 # make fuzz    set up, then try many damaged and hostile files (FUZZ=5000 of each kind)
+# make screenshots   set up, then draw docs/screenshots anew
 # make check   make test, then linters, types, layers, and the package built and installed from scratch
 VENV ?= .venv
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VERSION ?= 2.9.1
 FUZZ ?= 5000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser check lint package proto bench test-torch clean
+.PHONY: help setup demo test fuzz screenshots browser check lint package proto bench test-torch clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -32,11 +33,15 @@ browser:
 		apt-get update -qq && apt-get install -y -qq chromium >/dev/null; fi
 	@command -v chromium >/dev/null || printf '\n*** No chromium here: THE BROWSER TESTS WILL BE SKIPPED. Install it (Debian: apt-get install chromium). ***\n\n'
 
+# One worker for each core; the tests of a file stay together.
 test: setup browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 fuzz: setup
 	NPROF_FUZZ_EXAMPLES=$(FUZZ) NPROF_FUZZ_SCALE=10 $(BIN)/python -m pytest tests/fuzz
+
+screenshots: setup browser
+	$(BIN)/python docs/screenshots.py
 
 check: test lint package
 
@@ -58,7 +63,9 @@ proto:
 bench: setup
 	$(BIN)/python benchmarks/trace_format.py
 	$(BIN)/python benchmarks/import.py
+	$(BIN)/python benchmarks/analysis.py
 	$(BIN)/python benchmarks/capture_overhead.py
+	$(BIN)/python benchmarks/explorer.py
 
 # The capture tests on another torch, e.g. make test-torch VERSION=2.9.1
 test-torch:

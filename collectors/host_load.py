@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from array import array
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 # A pass takes about 40 us of CPU on 2 cores, and /proc/stat grows by a line for each core.
 _INTERVAL_S = 0.1
+_IDLE = ("idle", "iowait")
+_GUEST = ("guest", "guest_nice")  # Linux counts a guest's time as user's too
 _MOST_SAMPLES = 20_000  # then two become one and the interval doubles
 
 
@@ -23,7 +27,8 @@ class HostLoad:
     """Samples in a thread of its own, every tenth of a second, less often in a long window.
 
     Counters: `CPU n` and `process CPU` in cores that were busy since the sample before (0 to 1 for one core, the
-    process's up to their number), `process memory` (resident) in bytes.
+    process's up to their number; unknown for a core of which nothing was counted), `process memory` (resident) in
+    bytes.
     """
 
     name = "host"
@@ -66,21 +71,44 @@ class HostLoad:
         import psutil
 
         process = psutil.Process()
-        before_ns, before = clock(), _busy(psutil, process)
+        before = _Reading.now(psutil, clock)
         while not self._stop.wait(self._samples.interval_ns / 1e9):
-            now_ns, now = clock(), _busy(psutil, process)
-            if now_ns > before_ns and len(now) == len(before):
-                cores = (now - before) / ((now_ns - before_ns) / 1e9)
-                self._samples.add(now_ns, [*cores.tolist(), float(process.memory_info().rss)])
-            before_ns, before = now_ns, now
+            now = _Reading.now(psutil, clock)
+            if now.ns > before.ns and now.cores.shape == before.cores.shape:
+                memory = float(process.memory_info().rss)
+                self._samples.add(now.ns, [*now.busy_since(before).tolist(), memory])
+            before = now
 
 
-def _busy(psutil: Any, process: Any) -> np.ndarray:
-    """Seconds that each core, and last this process, was busy so far."""
-    idle = ("idle", "iowait", "guest", "guest_nice")  # Linux counts a guest's time as user's too
-    cores = [sum(times) - sum(getattr(times, name, 0.0) for name in idle) for times in psutil.cpu_times(percpu=True)]
-    mine = process.cpu_times()
-    return np.array([*cores, mine.user + mine.system])
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reading:
+    """What has been counted until `ns`: of each core the seconds it was busy and idle, `(n, 2)`, of this process the
+    seconds of CPU time."""
+
+    ns: int
+    process_s: float
+    cores: np.ndarray
+
+    @classmethod
+    def now(cls, psutil: Any, clock: Clock) -> Self:
+        return cls(clock(), time.process_time(), _cores(psutil))
+
+    def busy_since(self, before: Self) -> np.ndarray:
+        """How many cores were busy: for each core 0 to 1, last what the process had of them."""
+        passed = np.maximum(self.cores - before.cores, 0.0)  # iowait may go back (proc(5), /proc/stat)
+        total = passed.sum(axis=1)
+        # Linux counts ticks of a hundredth of a second: a core's share is that of the ticks, not of the time between
+        share = np.divide(passed[:, 0], total, out=np.full(len(total), np.nan), where=total > 0)
+        process = (self.process_s - before.process_s) / ((self.ns - before.ns) / 1e9)
+        return np.append(share, min(process, len(total)))  # the two clocks are read one after the other
+
+
+def _cores(psutil: Any) -> np.ndarray:
+    rows = []
+    for times in psutil.cpu_times(percpu=True):
+        idle, guest = (sum(getattr(times, name, 0.0) for name in names) for names in (_IDLE, _GUEST))
+        rows.append((sum(times) - idle - guest, idle))
+    return np.array(rows).reshape(-1, 2)
 
 
 class _Samples:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gc
+import functools
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from collectors.base import Budget, Clock, Window
+from collectors.living_objects import LivingObjects
 
 if TYPE_CHECKING:
     from trace_format import Trace, TraceBuilder
@@ -76,7 +76,7 @@ def _held_tensors() -> Iterator[tuple[str, Any]]:
     torch = sys.modules.get("torch")
     if torch is None:
         return
-    modules, optimizers = _living((torch.nn.Module, torch.optim.Optimizer))
+    modules, optimizers = _holders(torch.nn.Module, torch.optim.Optimizer).find()
     parameters = [p for module in modules for p in module._parameters.values() if p is not None]
     parameters += [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
     yield from ((_PARAMETER, parameter) for parameter in parameters)
@@ -87,23 +87,10 @@ def _held_tensors() -> Iterator[tuple[str, Any]]:
             yield from ((_OPTIMIZER_STATE, value) for value in list(values) if isinstance(value, torch.Tensor))
 
 
-def _living(kinds: tuple[type, ...]) -> tuple[list[Any], ...]:
-    """The living objects of each kind."""
-    of_kind = [_with_subclasses(kind) for kind in kinds]
-    any_kind = frozenset[type]().union(*of_kind)
-    objects = gc.get_objects()  # a million of them
-    living = list(compress(objects, map(any_kind.__contains__, map(type, objects))))
-    return tuple([one for one in living if type(one) in wanted] for wanted in of_kind)
-
-
-def _with_subclasses(kind: type) -> frozenset[type]:
-    """The class and all that derive from it."""
-    found, more = {kind}, [kind]
-    while more:
-        derived: list[type] = type.__subclasses__(more.pop())
-        more += [one for one in derived if one not in found]
-        found.update(derived)
-    return frozenset(found)
+@functools.cache
+def _holders(*kinds: type) -> LivingObjects:
+    """Remembered from window to window."""
+    return LivingObjects(kinds)
 
 
 def _place(tensor: Any) -> tuple[str, int, int] | None:

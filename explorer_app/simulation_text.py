@@ -23,7 +23,7 @@ def simulation_text(metadata: Mapping[str, Any]) -> str:
     gap, fixed, generic = (_number(told.get(key)) for key in ("eager_gap_ns", "neff_fixed_ns", "generic_share_ratio"))
     if gap is not None and fixed is not None:
         parts.append(f"eager gap {fmt.duration(gap)}, {fmt.duration(fixed)} for each NEFF run")
-    if generic is not None:
+    if generic:
         parts.append(f"{fmt.ratio(generic)} of its operators' time by the rule for operators without one")
     left_out = _number(told.get("operators_without_shapes"))
     if left_out:

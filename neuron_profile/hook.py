@@ -8,8 +8,11 @@ Nothing is wrapped before that, and no code of ours runs inside a step.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import inspect
+import logging
+import os
 import threading
 import warnings
 import weakref
@@ -32,6 +35,7 @@ _MARK, _ORIGINAL = "__nprof_hook__", "__nprof_orig__"
 _lock = threading.Lock()
 _live: dict[str, Method] = {}  # our wrappers by method name; one that is not in here does nothing
 _boundary = Boundary()
+_log = logging.getLogger("neuron_profile")
 
 
 @dataclass(slots=True)
@@ -43,6 +47,8 @@ class Attached:
     refused: bool = False
     started: bool = False
     displaced: bool = False  # another profiler began since this one was prepared
+    ended_at_exit: bool = False  # the program ended and this had not
+    pid: int = 0  # of the process that started it
     trace_path: Path | None = None  # the trace.pb of its last window; None if that window left none
 
 
@@ -193,7 +199,8 @@ def _start(original: Method, profile: Any) -> None:
     if state.refused:
         return
     _giving_back(original, profile)
-    state.started = True
+    state.started, state.pid = True, os.getpid()
+    _mind_the_exit()
     if _only_warming_up(profile):
         state.session = None
     if state.session is not None:
@@ -202,7 +209,7 @@ def _start(original: Method, profile: Any) -> None:
 
 def _stop(original: Method, profile: Any) -> None:
     state = _attached.get(profile)
-    if state is not None and state.refused:
+    if state is not None and (state.refused or state.ended_at_exit or _is_of_parent(state)):
         return
     session = state.session if state is not None else None
     try:
@@ -233,6 +240,30 @@ def _giving_back(method: Method, profile: Any) -> None:
     except BaseException:
         turn.give_back(profile)
         raise
+
+
+@functools.cache
+def _mind_the_exit() -> None:
+    atexit.register(_end_at_exit)
+
+
+def _end_at_exit() -> None:
+    """End the window that is open though the program ends: torch (2.13) would crash and its trace be lost."""
+    for profile, state in list(_attached.items()):
+        if state.started and not _is_of_parent(state):
+            with _boundary.around("the end of a window with the program"):
+                profile.stop()
+            if state.trace_path is not None:
+                _log.warning(
+                    "neuron_profile: the program ended inside a profiler window; what it recorded until then is in %s",
+                    state.trace_path,
+                )
+            state.ended_at_exit = True  # should the program have left its end to be called now, too
+
+
+def _is_of_parent(state: Attached) -> bool:
+    """Whether the process that forked this one records: here is nothing to end, and torch would wait for threads."""
+    return state.started and state.pid != os.getpid()
 
 
 def _ask_for_way(profile: Any) -> None:

@@ -65,7 +65,10 @@ class Session:
         self._stopped_ns: int | None = None
         problem = why_unusable(self._output)
         if problem:
-            log_once(f"no trace will be written to profile_output_dir {self._output}: {problem}")
+            log_once(
+                f"no trace will be written to profile_output_dir {self._output}: {problem}; "
+                "give profile_output_dir a folder that you may write to"
+            )
         self._runtime = config._runtime
         runtime_output = self._runtime.output(config._handed_on or "") or self._output
         self._outputs = list(dict.fromkeys((self._output, runtime_output.absolute())))

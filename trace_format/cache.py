@@ -1,6 +1,7 @@
 """Keeps imported files as trace.pb in the user's cache folder, so that a large file is imported once.
 
 `NPROF_CACHE_DIR` names another folder; `NPROF_CACHE_BYTES` how many bytes it may hold (default 10 GB, 0: none).
+What others work out from a file may lie there too (see `place_for`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import hashlib
 import logging
 import os
 import re
+import stat
 import time
 from contextlib import suppress
 from functools import lru_cache
@@ -28,7 +30,8 @@ FOLDER_VARIABLE, LIMIT_VARIABLE = "NPROF_CACHE_DIR", "NPROF_CACHE_BYTES"
 _DEFAULT_LIMIT_BYTES = 10 * 10**9
 _WORTH_KEEPING_BYTES = 2 << 20  # a file below this is imported in a fraction of a second, even if it is compressed
 _ABANDONED_AFTER_S = 24 * 3600  # a temporary file this old belongs to no process that still writes it
-_OURS = re.compile(r"[0-9a-f]{40}\.pb(\.partial-.*)?")
+_SUFFIXES = (".pb", ".lanes")
+_OURS = re.compile(r"[0-9a-f]{40}\.(pb|lanes)(\.partial-.*)?")
 _log = logging.getLogger(__name__)
 
 
@@ -52,6 +55,24 @@ def load_cached(path: str | os.PathLike[str], *, progress: Progress | None = Non
             _keep(trace, entry)
             _evict(entry.parent, limit)
     return trace
+
+
+def place_for(path: str | os.PathLike[str], suffix: str, version: str) -> Path | None:
+    """Where something worked out from the trace in this one file may be kept; None where nothing is kept.
+
+    The place holds for one path, one file there, one version of this package, and the given `version` of what makes
+    it. `suffix` is one of those that the cache counts as its own. Whoever has kept something calls `make_room`.
+    Raises NeuronProfileError for a limit that is no number.
+    """
+    limit = _limit_bytes()
+    folder = _folder() if limit else None
+    name = _name(Path(path), suffix, version) if folder else None
+    return folder / f"{name}{suffix}" if folder is not None and name is not None else None
+
+
+def make_room(kept: Path) -> None:
+    """Remove what was not used for longest, until all in the folder of what was kept is within the limit."""
+    _evict(kept.parent, _limit_bytes())
 
 
 def _folder() -> Path | None:
@@ -83,16 +104,30 @@ def _key(path: Path) -> str | None:
                 return None
     except OSError:
         return None  # load_file says what is wrong with it
+    return _name(path)
+
+
+def _name(path: Path, *versions: str) -> str | None:
+    """A name for what is worked out from the file that is there now; None where there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
     file_there = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    parts = (os.path.abspath(path), *map(str, file_there), _importer_version())
+    parts = (os.path.abspath(path), *map(str, file_there), _importer_version(), *versions)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
 
 
-@lru_cache(maxsize=1)
 def _importer_version() -> str:
-    """A digest of all that decides what an import gives: this package's code and its rules."""
+    return code_digest(Path(__file__).parent)
+
+
+@lru_cache
+def code_digest(package: Path) -> str:
+    """A digest of all that decides what a package works out: its code and its rules."""
     digest = hashlib.blake2b(digest_size=20)
-    package = Path(__file__).parent
     for file in sorted(p for p in package.rglob("*") if p.suffix in (".py", ".toml")):
         content = file.read_bytes()
         digest.update(f"{file.relative_to(package).as_posix()}\0{len(content)}\0".encode())
@@ -131,12 +166,12 @@ def _evict(folder: Path, limit_bytes: int) -> None:
     One that alone is over the limit goes first. What is not ours stays.
     """
     entries = []
-    for file in folder.glob("*.pb*"):
+    for file in folder.glob("*"):
         if not _OURS.fullmatch(file.name):
             continue
         try:
             found = file.stat()
-            if file.suffix == ".pb":
+            if file.suffix in _SUFFIXES:
                 entries.append((found.st_size <= limit_bytes, found.st_mtime_ns, found.st_size, file))
             elif found.st_mtime < time.time() - _ABANDONED_AFTER_S:
                 file.unlink()

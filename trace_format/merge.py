@@ -33,11 +33,11 @@ def merge_ranks(traces: Sequence[Trace], names: Sequence[str]) -> Trace:
     Source ids (correlation, External id, flow ids) are each rank's own: join on them only within a rank.
 
     Raises MergeError for no traces, for clocks that cannot be related, for two traces of one rank, and for
-    traces that do not overlap in time, which are windows or runs and not ranks.
+    traces that do not overlap in time: windows or runs, or ranks of which nothing can be seen side by side.
     """
     _check_clocks(traces, names)
-    _check_times(traces, names)
     ranks, stated = _ranks(traces, names)
+    _check_times(traces, names, stated=stated)
     builder = TraceBuilder()
     for trace, rank in zip(traces, ranks, strict=True):
         append_trace(builder, trace, {"tracks": {"rank": rank}})
@@ -175,14 +175,19 @@ def _check_clocks(traces: Sequence[Trace], names: Sequence[str]) -> None:
             )
 
 
-def _check_times(traces: Sequence[Trace], names: Sequence[str]) -> None:
+def _check_times(traces: Sequence[Trace], names: Sequence[str], *, stated: bool) -> None:
     spans = sorted((*span, name) for t, name in zip(traces, names, strict=True) if (span := t.time_range_ns))
     end = spans[0][1] if spans else 0
     for (_, _, before), (start, stop, name) in pairwise(spans):
         if start > end:
+            what = (
+                "the windows of these ranks do not overlap, so nothing can be told of them together"
+                if stated
+                else "these are windows or runs, not the ranks of one job"
+            )
             raise MergeError(
-                f"{name} begins after {before} has ended: these are windows or runs, not the ranks of one job; "
-                "open one of them"
+                f"{name} begins after {before} has ended: {what}; open one of them, or compare two with: "
+                "neuron-explorer diff A B"
             )
         end = max(end, stop)
 

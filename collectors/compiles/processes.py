@@ -60,7 +60,7 @@ class CompilerProcesses:
             busy.append((process.end_ns, lane))
             if lane == len(lanes):
                 name = COMPILER if not lane else f"{COMPILER} {lane + 1}"
-                lanes.append(builder.track(name, kind="compile", host=host, rank=rank, pid=os.getpid()))
+                lanes.append(builder.track(name, kind="compile", host=host, rank=rank, pid=os.getpid(), sort_index=-1))
             self._add(builder, process, lanes[lane], output)
         builder.report.source_events += len(processes) + self._watch.left_out
         if self._watch.left_out:

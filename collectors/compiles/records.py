@@ -25,9 +25,16 @@ ARTIFACTS = frozenset(
 # The phases that span one compile (torch/_dynamo: convert_frame.py, utils.py; torch/_functorch/_aot_autograd).
 _FORWARD, _BACKWARD = ("dynamo", "entire_frame_compile"), ("entire_backward_compile",)
 _COMPILE = CATEGORIES.index("compile")
+_ABOVE_THREADS = -1  # whose Python stacks may be a hundred deep
 _LONGEST_TEXT = 2000  # of a reason or an argument
 _LOOKUP = re.compile(r"(?:fx_graph|autograd)_cache_\w+")  # events of lookups in caches, which an artifact tells of, too
 _PLACE = re.compile(r"Graph break in user code at (?P<place>\S+:\d+)")
+# What stands before it says only that there was a break, what comes after it is torch's own state.
+_REASON = re.compile(
+    r"Graph Break Reason: (?:Encountered graph break when attempting to trace [^\n]*\n)?\s*"
+    r"(?P<reason>.+?)\s*(?:Developer debug context|For more details about|User code traceback|\Z)",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +224,10 @@ class CompileRecords:
             place = _PLACE.search(record.payload)
             if name == _BREAK:
                 compile_.graph_breaks += 1
-            args |= {"place": place["place"] if place else "", "reason": record.payload[-_LONGEST_TEXT:]}
+            told = _REASON.search(record.payload)
+            # an error ends with what went wrong
+            reason = " ".join(told["reason"].split())[:_LONGEST_TEXT] if told else record.payload[-_LONGEST_TEXT:]
+            args |= {"place": place["place"] if place else "", "reason": reason}
         self._instant(record, name, args)
 
     def _end(self, phase: _Phase, dur_ns: int, thread: int) -> None:
@@ -277,6 +287,7 @@ class CompileRecords:
             row = self._tracks[thread] = self._builder.track(
                 "torch.compile" if not self._tracks else f"torch.compile (thread {thread})",
                 kind="compile", host=self._host, rank=self._rank, pid=os.getpid(), tid=thread,
+                sort_index=_ABOVE_THREADS,
             )  # fmt: skip
         return row
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from collectors.base import Budget, Clock, Window
 from collectors.boundary import Boundary
 from collectors.compiles.records import ARTIFACTS, EVENT, METRICS, START, CompileRecords, Record
+from collectors.compiles.twins import without_twins
 
 if TYPE_CHECKING:
-    from trace_format import TraceBuilder
+    from trace_format import Trace, TraceBuilder
 
 LOGGER = "torch.__trace"  # torch/_logging/_internal.py, `trace_log`: what TORCH_TRACE writes and tlparse reads
 _KINDS = frozenset((EVENT, START, *METRICS))
@@ -77,6 +78,10 @@ class TorchCompile:
         builder.metadata["sources"] = [
             {"format": "torch-structured-log", "clock": "unix", "entries_of_other_kinds": self._tap.others}
         ]
+
+    def refine(self, trace: Trace) -> Trace:
+        """The trace in which the operators that torch records around the phases told here are annotations."""
+        return without_twins(trace)
 
 
 class _Tap(logging.Handler):

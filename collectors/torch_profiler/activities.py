@@ -8,22 +8,24 @@ that can have an answer.
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from collectors.torch_profiler.arguments import share
+from collectors.torch_profiler.arguments import ArgumentSharing
 from collectors.torch_profiler.flops import flops_column
 from trace_format.trace_events import NO_DURATION, EventBatch
 from trace_format.trace_events.batch import Key
 
 Array = np.ndarray
-_Texts = TypeVar("_Texts")
 
 # What the host's threads did: nothing else caused it, so its external id is its own correlation id.
 _HOST_TYPES = frozenset(("cpu_op", "user_annotation", "python_function"))
@@ -38,6 +40,8 @@ _FLOW_KINDS = {1: "fwdbwd"}
 _OTHER_FLOW_KIND = "ac2g"
 _COLLECTIVE_OP = "record_param_comms"
 _NO_THREAD = -(2**63)
+# How many activities are asked one thing after another: so many stay in the processor's cache meanwhile.
+_AT_A_TIME = 1000
 _NO_CONTROL = dict.fromkeys(range(32), "\ufffd")
 
 
@@ -61,18 +65,18 @@ class KinetoActivities:
 
     def batches(self) -> Iterator[EventBatch]:
         """The events, in batches: one event for each activity, and one for each end of a flow."""
-        by_kind: defaultdict[str, list[Any]] = defaultdict(list)
-        for activity in self._all:
-            by_kind[activity.type()].append(activity)
-        for kind, activities in by_kind.items():
-            if kind == _INSTANT_TYPE:
-                yield self._instants(kind, activities)
-                continue
-            batch = self._host_work(kind, activities) if kind in _HOST_TYPES else self._other_work(kind, activities)
+        read: defaultdict[str, _Columns] = defaultdict(_Columns)
+        for first in range(0, len(self._all), _AT_A_TIME):
+            by_kind: defaultdict[str, list[Any]] = defaultdict(list)
+            for activity in self._all[first : first + _AT_A_TIME]:
+                by_kind[activity.type()].append(activity)
+            for kind, activities in by_kind.items():
+                self._read(kind, activities, read[kind])
+        for kind, columns in read.items():
+            batch = self._host_work(kind, columns) if kind in _HOST_TYPES else _batch(kind, columns)
             yield batch
-            flows = self._flows(activities, batch)
-            if flows is not None:
-                yield flows
+            if columns.ends:
+                yield _flows(columns.ends, batch)
 
     def names(self) -> EventBatch:
         """Metadata events that name processes and threads as torch's export does; to be asked for after `batches`."""
@@ -87,65 +91,47 @@ class KinetoActivities:
             ts_ns=np.zeros(len(rows), np.int64), dur_ns=np.full(len(rows), NO_DURATION),
         )  # fmt: skip
 
-    def _host_work(self, kind: str, activities: list[Any]) -> EventBatch:
-        of, count = self._getters, len(activities)
-        names = self._texts(of.name, activities, list)
-        shared = self._texts(of.metadata_json, activities, share)
+    def _read(self, kind: str, activities: list[Any], columns: _Columns) -> None:
+        """Ask some activities of one kind all there is to ask."""
+        of, count, first = self._getters, len(activities), len(columns.name)
+        columns.name += self._texts(of.name, activities)
+        columns.ts_ns.extend(map(of.timestamp, activities))
+        threads = _threads(map(of.resource_id, activities))
+        columns.thread += threads
+        if kind == _INSTANT_TYPE:
+            columns.args += [b"{%b}" % text.encode() for text in self._texts(of.metadata_json, activities)]
+            columns.process += [self._pid] * count
+            return
+        columns.dur_ns.extend(map(of.duration, activities))
+        columns.ends += [
+            _FlowEnd(first + row, flow, activities[row].flow_type(), activities[row].flow_start())
+            for row, flow in enumerate(map(of.flow_id, activities))
+            if flow > 0
+        ]
+        if kind in _HOST_TYPES:
+            columns.arguments.add(self._texts(of.metadata_json, activities))
+            columns.correlation.extend(map(of.correlation_id, activities))
+            columns.process += [self._pid] * count
+            self._host_threads.update(threads)
+        else:
+            columns.args += [b"{%b}" % self._whole_text(activity, kind).encode() for activity in activities]
+            columns.process += [self._process(number, kind) for number in map(of.device_id, activities)]
+
+    def _host_work(self, kind: str, columns: _Columns) -> EventBatch:
+        shared = columns.arguments.finish()
         args = [b"{%b}" % text.encode() for text in shared.texts]
-        threads = self._threads(activities)
-        self._host_threads.update(threads)
-        correlation = self._numbers(of.correlation_id, activities)
-        columns = {"external_id": np.where(correlation > 0, correlation, -1), **shared.columns}
+        correlation = _numbers(columns.correlation)
+        slices = {"external_id": np.where(correlation > 0, correlation, -1), **shared.columns}
         if self._with_flops:
-            columns["flops"] = flops_column(names, args, shared.row)
-        return EventBatch(
-            ph="X" * count, name=names, cat=[kind] * count,
-            ts_ns=self._numbers(of.timestamp, activities), dur_ns=self._durations(activities),
-            pid=[self._pid] * count, tid=threads, args=args, args_row=shared.row, columns=columns,
-        )  # fmt: skip
+            slices["flops"] = flops_column(columns.name, args, shared.row)
+        return dataclasses.replace(_batch(kind, columns), args=args, args_row=shared.row, columns=slices)
 
-    def _instants(self, kind: str, activities: list[Any]) -> EventBatch:
-        of, count = self._getters, len(activities)
-        return EventBatch(
-            ph="i" * count, name=self._texts(of.name, activities, list), cat=[kind] * count,
-            ts_ns=self._numbers(of.timestamp, activities), dur_ns=np.full(count, NO_DURATION),
-            pid=[self._pid] * count, tid=self._threads(activities),
-            args=[b"{%b}" % text.encode() for text in self._texts(of.metadata_json, activities, list)],
-        )  # fmt: skip
-
-    def _other_work(self, kind: str, activities: list[Any]) -> EventBatch:
-        of, count = self._getters, len(activities)
-        return EventBatch(
-            ph="X" * count, name=self._texts(of.name, activities, list), cat=[kind] * count,
-            ts_ns=self._numbers(of.timestamp, activities), dur_ns=self._durations(activities),
-            pid=[self._process(number, kind) for number in map(of.device_id, activities)],
-            tid=self._threads(activities),
-            args=[b"{%b}" % self._whole_text(activity, kind).encode() for activity in activities],
-        )  # fmt: skip
-
-    def _flows(self, activities: list[Any], batch: EventBatch) -> EventBatch | None:
-        """The flow ends on the activities of `batch`; None if there are none."""
-        ids = self._numbers(self._getters.flow_id, activities)
-        rows = np.flatnonzero(ids > 0)
-        if not len(rows):
-            return None
-        ends = [activities[row] for row in rows.tolist()]
-        kinds = [_FLOW_KINDS.get(end.flow_type(), _OTHER_FLOW_KIND) for end in ends]
-        return EventBatch(
-            ph=["s" if end.flow_start() else "f" for end in ends], name=kinds, cat=kinds,
-            ts_ns=batch.ts_ns[rows], dur_ns=np.full(len(ends), NO_DURATION),
-            pid=[batch.pid[row] for row in rows.tolist()], tid=[batch.tid[row] for row in rows.tolist()],
-            args=[b""] * len(ends), id=ids[rows].tolist(), bp=["e"] * len(ends),
-        )  # fmt: skip
-
-    def _texts(
-        self, getter: Callable[[Any], str], activities: list[Any], use: Callable[[Iterable[str]], _Texts]
-    ) -> _Texts:
-        """`use` of what the getter says of each activity."""
+    def _texts(self, getter: Callable[[Any], str], activities: list[Any]) -> list[str]:
+        """What the getter says of each activity."""
         try:
-            return use(map(getter, activities))
+            return list(map(getter, activities))
         except UnicodeDecodeError:  # rare, so only then one by one
-            return use(self._text(getter, activity, activity) for activity in activities)
+            return [self._text(getter, activity, activity) for activity in activities]
 
     def _text(self, getter: Callable[[Any], str], activity: Any, described: Any) -> str:
         """What the getter says of an activity; if it is not UTF-8, with that and the control characters replaced.
@@ -172,16 +158,6 @@ class KinetoActivities:
                 parts.append(self._text(of.metadata_json, linked, activity))
         return ", ".join(filter(None, parts))
 
-    def _threads(self, activities: list[Any]) -> list[int]:
-        threads = list(map(self._getters.resource_id, activities))
-        return threads if min(threads) >= 0 else [0 if t == _NO_THREAD else abs(t) for t in threads]
-
-    def _durations(self, activities: list[Any]) -> Array:
-        return np.maximum(self._numbers(self._getters.duration, activities), 0)
-
-    def _numbers(self, getter: Callable[[Any], int], activities: list[Any]) -> Array:
-        return np.fromiter(map(getter, activities), np.int64, len(activities))
-
     def _process(self, number: int, kind: str) -> Key:
         """The process or device of an activity; the number of a device may be that of this process, too."""
         if number == self._pid and kind not in _DEVICE_TYPES:
@@ -191,6 +167,61 @@ class KinetoActivities:
         key: Key = label if number == self._pid else number
         self._others[key] = label
         return key
+
+
+class _FlowEnd(NamedTuple):
+    """One end of a flow: the position of its activity among those of its kind, and what torch says of the flow."""
+
+    row: int
+    flow: int
+    kind: int
+    starts: bool
+
+
+@dataclass(slots=True)
+class _Columns:
+    """What the activities of one kind say, each column as long as there are activities or empty for the whole kind."""
+
+    name: list[str] = field(default_factory=list)
+    ts_ns: array[int] = field(default_factory=lambda: array("q"))
+    dur_ns: array[int] = field(default_factory=lambda: array("q"))
+    correlation: array[int] = field(default_factory=lambda: array("q"))
+    thread: list[int] = field(default_factory=list)
+    process: list[Key] = field(default_factory=list)
+    args: list[bytes] = field(default_factory=list)
+    arguments: ArgumentSharing = field(default_factory=ArgumentSharing)  # in place of `args`
+    ends: list[_FlowEnd] = field(default_factory=list)
+
+
+def _batch(kind: str, columns: _Columns) -> EventBatch:
+    """The activities of a kind as events."""
+    count, lasting = len(columns.name), len(columns.dur_ns) > 0
+    return EventBatch(
+        ph=("X" if lasting else "i") * count, name=columns.name, cat=[kind] * count, ts_ns=_numbers(columns.ts_ns),
+        dur_ns=np.maximum(_numbers(columns.dur_ns), 0) if lasting else np.full(count, NO_DURATION),
+        pid=columns.process, tid=columns.thread, args=columns.args,
+    )  # fmt: skip
+
+
+def _flows(ends: Sequence[_FlowEnd], batch: EventBatch) -> EventBatch:
+    """The ends of flows on the activities of `batch`."""
+    rows = [end.row for end in ends]
+    kinds = [_FLOW_KINDS.get(end.kind, _OTHER_FLOW_KIND) for end in ends]
+    return EventBatch(
+        ph="".join(["s" if end.starts else "f" for end in ends]), name=kinds, cat=kinds,
+        ts_ns=batch.ts_ns[rows], dur_ns=np.full(len(ends), NO_DURATION),
+        pid=[batch.pid[row] for row in rows], tid=[batch.tid[row] for row in rows],
+        args=[b""] * len(ends), id=[end.flow for end in ends], bp=["e"] * len(ends),
+    )  # fmt: skip
+
+
+def _threads(numbers: Iterable[int]) -> list[int]:
+    threads = list(numbers)
+    return threads if min(threads) >= 0 else [0 if t == _NO_THREAD else abs(t) for t in threads]
+
+
+def _numbers(column: array[int]) -> Array:
+    return np.array(column, np.int64)
 
 
 def _thread_name(thread: int) -> str:

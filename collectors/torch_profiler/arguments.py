@@ -25,41 +25,50 @@ class SharedArguments:
     columns: dict[str, Array]
 
 
-def share(texts: Iterable[str]) -> SharedArguments:
-    """The distinct argument texts once the ids that change with every event are taken out.
+class ArgumentSharing:
+    """Takes argument texts out of which the ids that change with every event are taken.
 
-    `texts` are the insides of JSON objects as torch's `metadata_json()` gives them. One that is not written as
-    expected stays whole, which costs time and loses nothing. No texts give empty columns.
+    The texts are the insides of JSON objects as torch's `metadata_json()` gives them. One that is not written as
+    expected stays whole, which costs time and loses nothing.
     """
-    place: dict[str, int] = {}
-    row: list[int] = []
-    indices: list[str] = []
-    numbered: dict[int, int] = {}
-    for text in texts:  # one at a time: each is a few hundred bytes that are in the cache now and of no use later
-        body, _, index = text.rpartition(_EVENT_INDEX)
-        whole = not index.isdecimal()
-        found = None if whole else place.get(body)
-        if found is None:
-            if whole:
-                body, index = text, "-1"
-            at = body.find(_SEQUENCE_NUMBER, 0, _LONGEST_FRONT)
-            if at >= 0:
-                numbered[len(row)], body = _without_number(body, at)
-            found = place.setdefault(body, len(place))
-        indices.append(index)
-        row.append(found)
-    columns = {"event_index": np.fromiter(map(int, indices), np.int64, len(indices))}
-    if numbered:
-        columns["sequence_number"] = np.full(len(row), -1, np.int64)
-        columns["sequence_number"][list(numbered)] = list(numbered.values())
-    return SharedArguments(list(place), np.array(row, np.int64), columns)
+
+    def __init__(self) -> None:
+        self._place: dict[str, int] = {}
+        self._row: list[int] = []
+        self._indices: list[str] = []
+        self._numbered: dict[int, int] = {}
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Take in the texts of the next activities."""
+        place, row, indices = self._place, self._row, self._indices
+        known = place.get
+        for text in texts:
+            body, _, index = text.rpartition(_EVENT_INDEX)
+            found = known(body) if index.isdecimal() else None
+            if found is None:
+                if not index.isdecimal():
+                    body, index = text, "-1"
+                at = body.find(_SEQUENCE_NUMBER, 0, _LONGEST_FRONT)
+                if at >= 0:
+                    self._numbered[len(row)], body = _without_number(body, at)
+                found = place.setdefault(body, len(place))
+            indices.append(index)
+            row.append(found)
+
+    def finish(self) -> SharedArguments:
+        """The distinct texts of all that were taken in; no texts give empty columns."""
+        columns = {"event_index": np.fromiter(map(int, self._indices), np.int64, len(self._indices))}
+        if self._numbered:
+            columns["sequence_number"] = np.full(len(self._row), -1, np.int64)
+            columns["sequence_number"][list(self._numbered)] = list(self._numbered.values())
+        return SharedArguments(list(self._place), np.array(self._row, np.int64), columns)
 
 
 def _without_number(body: str, at: int) -> tuple[int, str]:
     """The sequence number whose key is at `at` and the text without it; -1 and the whole text if it is no such key."""
     number, comma, rest = body[at + len(_SEQUENCE_NUMBER) :].partition(", ")
     if comma and number.isdecimal() and (at == 0 or _is_record_function(body[:at])):
-        return int(number), body[:at] + rest
+        return int(number), body[:at] + rest if at else rest
     return -1, body
 
 

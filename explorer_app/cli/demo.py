@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from explorer_app.cli.command import Command
-from explorer_app.cli.opening import open_trace, title_of
-from explorer_app.cli.serving import serve_trace
+from explorer_app.cli.opening import open_trace
+from explorer_app.cli.serving import Address, serve_trace
 
 
 @click.command(cls=Command)
@@ -28,4 +28,4 @@ def demo(*, output: Path, no_serve: bool) -> None:
         click.echo(path)
     else:
         click.echo(f"captured {visible(str(path))}", err=True)
-        serve_trace(open_trace([path], cache=False), title=title_of([path]))
+        serve_trace(open_trace([path], cache=False), [path], Address())

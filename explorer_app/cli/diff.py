@@ -14,6 +14,7 @@ from explorer_app.cli.opening import no_cache_option, open_trace
 from trace_format.errors import TraceFileError
 
 if TYPE_CHECKING:
+    from neuron_profile.analysis import Gate
     from trace_format import Trace
 
 GATE_FAILED = 1
@@ -44,7 +45,7 @@ def diff(
         raise TraceFileError("exists already; choose another name, or overwrite it with --force", path=junit)
     from neuron_profile import analysis
 
-    gates = [analysis.Gate.parse(text) for text in conditions]
+    gates = [_gate(text) for text in conditions]
     opened = [_runs(path, cache=not no_cache) if runs else [open_trace([path], cache=not no_cache)]
               for path in (base, new)]  # fmt: skip
     comparison = analysis.diff(*opened)
@@ -65,6 +66,17 @@ def diff(
         if verdict.fails:
             click.echo(f"neuron-explorer: {reporter.gate_line(verdict)}", err=True)
     return GATE_FAILED if any(verdict.fails for verdict in verdicts) else 0
+
+
+def _gate(text: str) -> Gate:
+    """The condition. Raises BadParameter for one that says nothing."""
+    from neuron_profile import analysis
+    from neuron_profile.analysis.comparison import GateError
+
+    try:
+        return analysis.Gate.parse(text)
+    except GateError as error:
+        raise click.BadParameter(str(error), click.get_current_context(), param_hint="--fail-if") from error
 
 
 def _runs(folder: Path, *, cache: bool) -> list[Trace]:

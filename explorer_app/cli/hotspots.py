@@ -41,7 +41,9 @@ def hotspots(*, paths: tuple[Path, ...], by: str, top: int | None, as_json: bool
 
         write_json(analysis.records(frame), sys.stdout)
     elif as_csv:
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+        from explorer_app.reporters.hotspots import write_csv
+
+        write_csv(frame, sys.stdout)
     else:
         from explorer_app.reporters.hotspots import report_hotspots
 

@@ -16,6 +16,7 @@ from explorer_app.cli.demo import demo
 from explorer_app.cli.diff import diff
 from explorer_app.cli.hotspots import hotspots
 from explorer_app.cli.neff import neff
+from explorer_app.cli.report import report
 from explorer_app.cli.run import run
 from explorer_app.cli.serve import serve
 from explorer_app.cli.simulate import simulate
@@ -40,7 +41,7 @@ def cli() -> None:
 
 
 cli.add_command(serve, DEFAULT)
-for command in (summary, hotspots, diff, convert, check, simulate, run, demo, neff):
+for command in (summary, hotspots, diff, report, convert, check, simulate, run, demo, neff):
     cli.add_command(command)
 
 

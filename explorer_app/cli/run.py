@@ -148,16 +148,16 @@ def _tell(capture: ProgramCapture, *, by_steps: bool, skipped: int, wanted: int)
         of = f" of {made} of {wanted} steps, as the program made {capture.steps}," if short else ""
         told = f"trace{of} in {path}; open it with: neuron-explorer {path}"
     elif capture.made_way:
-        told = "the program runs a profiler itself, so this one recorded nothing"
+        told = "no trace was written: the program runs a profiler itself"
     elif capture.met_thread:
-        told = "nothing was recorded: the program works beside its main thread; add --config profile_all_threads=true"
+        told = "no trace was written: the program works beside its main thread; add --config profile_all_threads=true"
     elif by_steps and 0 < capture.steps <= skipped:
         told = (
-            f"nothing was recorded: the program made {capture.steps} steps and {skipped} are skipped; see --skip-steps"
+            f"no trace was written: the program made {capture.steps} steps and {skipped} are skipped; see --skip-steps"
         )
     elif by_steps and not capture.steps:
-        told = "nothing was recorded: the program called no module and stepped no optimizer; use --seconds"
+        told = "no trace was written: the program called no module and stepped no optimizer; use --seconds"
     else:
-        told = "nothing was recorded; the warnings above say why"
+        told = "no trace was written: the warnings above say why"
     click.echo(f"neuron-explorer: {told}", err=True)
     sys.stderr.flush()

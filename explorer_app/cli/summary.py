@@ -16,7 +16,7 @@ from explorer_app.cli.opening import no_cache_option, open_trace, paths_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @no_cache_option
 def summary(*, paths: tuple[Path, ...], as_json: bool, no_cache: bool) -> None:
-    """Print the numbers of a trace on one screen."""
+    """Print the verdict on a trace, and the numbers behind it, on one screen."""
     trace = open_trace(paths, cache=not no_cache)
     from neuron_profile.analysis import summarize
 

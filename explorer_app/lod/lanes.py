@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from trace_format import Trace
 from trace_format.large_columns import LargeColumns
+from trace_format.nesting import nest
 from trace_format.spill import Spill, lies_in_a_file, release
 from trace_format.tables import Slices
 
 Array = np.ndarray
 _ROWS_AT_A_TIME = 1 << 20
+_COLUMNS = ("track", "depth", "ts_ns", "dur_ns")
 
 
 class Lanes:
@@ -30,42 +33,66 @@ class Lanes:
     where the trace's own columns are.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    COLUMNS: ClassVar = {
+        "offset": "<i8",
+        "start_ns": "<i8",
+        "busy_before_ns": "<i8",
+        "row": "<u4",
+        "first_lane": "<i8",
+        "depths": "<i8",
+    }
+
+    def __init__(self, trace: Trace, rows: Array | None = None) -> None:
+        """The lanes of a trace; where `rows` (n,) of its slices are given, ascending and all of each of their tracks,
+        of those alone."""
         slices = trace.slices
         self.start_of_trace_ns, self.end_ns = trace.time_range_ns or (0, 0)
         self.depths = np.zeros(len(trace.tracks), np.int64)
-        for track, depth in _pieces(slices, "track", "depth"):
+        columns = tuple(getattr(slices, name) for name in _COLUMNS) if rows is None else _nested(slices, rows)
+        for track, depth in _pieces(columns[:2]):
             np.maximum.at(self.depths, track, depth + np.int64(1))
         self.first_lane = np.r_[0, np.cumsum(self.depths)[:-1]].astype(np.int64) if len(self.depths) else self.depths
         self.count = int(self.depths.sum())
         self.offset = np.zeros(self.count + 1, np.int64)
-        if lies_in_a_file(slices.ts_ns):
-            self._lay_out_in_pieces(slices)
+        if any(map(lies_in_a_file, columns)):
+            self._lay_out_in_pieces(columns)
         else:
-            self._lay_out(slices)
+            self._lay_out(columns, rows)
 
-    def _lay_out(self, slices: Slices) -> None:
-        """Put the slices into their positions."""
-        lane = self.first_lane[slices.track] + slices.depth
-        self.row = _stable_order(lane, self.count)
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Array], range_ns: tuple[int, int]) -> Lanes:
+        """Lanes that were laid out before: their attributes that are arrays, and the range of the trace."""
+        lanes = cls.__new__(cls)
+        lanes.start_of_trace_ns, lanes.end_ns = range_ns
+        for name in cls.COLUMNS:
+            setattr(lanes, name, columns[name])
+        lanes.count = len(lanes.offset) - 1
+        return lanes
+
+    def _lay_out(self, columns: tuple[Array, ...], rows: Array | None) -> None:
+        """Put the slices into their positions. `rows`: which of the table they are, None for all."""
+        track, depth, ts_ns, dur_ns = columns
+        lane = self.first_lane[track] + depth
+        order = _stable_order(lane, self.count)
+        self.row = order if rows is None else rows[order].astype(np.uint32)
         np.cumsum(np.bincount(lane, minlength=self.count), out=self.offset[1:])
-        self.start_ns = slices.ts_ns[self.row]
-        self.busy_before_ns = np.zeros(len(slices) + 1, np.int64)
-        np.cumsum(self._lasting(self.start_ns, slices.dur_ns[self.row]), out=self.busy_before_ns[1:])
+        self.start_ns = ts_ns[order]
+        self.busy_before_ns = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(self._lasting(self.start_ns, dur_ns[order]), out=self.busy_before_ns[1:])
 
-    def _lay_out_in_pieces(self, slices: Slices) -> None:
+    def _lay_out_in_pieces(self, columns: tuple[Array, ...]) -> None:
         """The same in a file."""
         sizes, busy_ns = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
-        for track, depth, ts_ns, dur_ns in _pieces(slices, "track", "depth", "ts_ns", "dur_ns"):
+        for track, depth, ts_ns, dur_ns in _pieces(columns):
             lane = self.first_lane[track] + depth
             sizes += np.bincount(lane, minlength=self.count)
             np.add.at(busy_ns, lane, self._lasting(ts_ns, dur_ns))
         np.cumsum(sizes, out=self.offset[1:])
-        rows, file = len(slices), Spill()
-        columns = LargeColumns(rows, {"start_ns": np.dtype(np.int64), "row": np.dtype(np.uint32)}, file)
+        rows, file = len(columns[0]), Spill()
+        out = LargeColumns(rows, {"start_ns": np.dtype(np.int64), "row": np.dtype(np.uint32)}, file)
         sums = LargeColumns(rows + 1, {"busy_before_ns": np.dtype(np.int64)}, file)
         following, busy_before_ns, row = self.offset[:-1].copy(), np.r_[0, np.cumsum(busy_ns)], 0
-        for track, depth, ts_ns, dur_ns in _pieces(slices, "track", "depth", "ts_ns", "dur_ns"):
+        for track, depth, ts_ns, dur_ns in _pieces(columns):
             lane = self.first_lane[track] + depth
             order = _stable_order(lane, self.count)
             lane = lane[order]
@@ -80,13 +107,13 @@ class Lanes:
             joins = np.flatnonzero(np.r_[True, at[1:] != at[:-1] + count[:-1]])
             bounds = np.r_[first[joins], len(lane)].tolist()
             for place, begin, end in zip(at[joins].tolist(), bounds[:-1], bounds[1:], strict=True):
-                columns.put(place, {"start_ns": start_ns[begin:end], "row": order[begin:end] + np.uint32(row)})
+                out.put(place, {"start_ns": start_ns[begin:end], "row": order[begin:end] + np.uint32(row)})
                 sums.put(place + 1, {"busy_before_ns": through[begin:end]})
             following[used] += count
             busy_before_ns[used] = through[first + count - 1]
             row += len(lane)
         sums.put(0, {"busy_before_ns": np.zeros(1, np.int64)})
-        found = columns.finish() | sums.finish()
+        found = out.finish() | sums.finish()
         self.start_ns, self.row, self.busy_before_ns = found["start_ns"], found["row"], found["busy_before_ns"]
 
     def _lasting(self, ts_ns: Array, dur_ns: Array) -> Array:
@@ -159,13 +186,19 @@ class Lanes:
         return int(self.first_lane[track]) + depth
 
 
-def _pieces(slices: Slices, *names: str) -> Iterator[tuple[Array, ...]]:
-    """These columns, all rows at once; a million at a time where they lie in a file."""
-    columns = [getattr(slices, name) for name in names]
-    rows_at_a_time = _ROWS_AT_A_TIME if lies_in_a_file(slices.ts_ns) else len(slices)
-    for first in range(0, len(slices), max(rows_at_a_time, 1)):
+def _pieces(columns: Sequence[Array]) -> Iterator[tuple[Array, ...]]:
+    """These columns, all rows at once; a million at a time where any of them lies in a file."""
+    rows = len(columns[0])
+    rows_at_a_time = _ROWS_AT_A_TIME if any(map(lies_in_a_file, columns)) else rows
+    for first in range(0, rows, max(rows_at_a_time, 1)):
         yield tuple(column[first : first + rows_at_a_time] for column in columns)
         release(columns)
+
+
+def _nested(slices: Slices, rows: Array) -> tuple[Array, ...]:
+    """The columns of some rows, their depth worked out from them alone."""
+    track, ts_ns, dur_ns = slices.track[rows], slices.ts_ns[rows], slices.dur_ns[rows]
+    return track, nest(track, ts_ns, dur_ns).depth, ts_ns, dur_ns
 
 
 def _stable_order(lane: Array, lanes: int) -> Array:

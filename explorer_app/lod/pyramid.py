@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,10 +34,15 @@ class Level:
 class Pyramid:
     """The levels over some lanes. Queries work from the first moment and get faster as `build` goes on."""
 
-    def __init__(self, lanes: Lanes) -> None:
+    def __init__(self, lanes: Lanes, levels: tuple[Level, ...] | None = None) -> None:
+        """`levels`: those that were made before."""
         self.lanes = lanes
-        self.levels: tuple[Level, ...] = ()
+        self.levels = levels or ()
         self._begun = threading.Lock()
+        self._ended = threading.Event()
+        if levels is not None:
+            self._begun.acquire()
+            self._ended.set()
 
     def build(self) -> None:
         """Make all levels, finest first; each is in use as soon as it is made."""
@@ -73,10 +78,23 @@ class Pyramid:
         lanes.release()
         return found
 
-    def build_in_background(self) -> None:
-        """Have `build` run in a thread of its own; only the first call does anything."""
+    def build_in_background(self, then: Callable[[Pyramid], None] = lambda _: None) -> None:
+        """Have `build` run in a thread of its own, `then` what is to be done with all levels.
+
+        Only the first call does anything, and none where they were made before.
+        """
+
+        def build() -> None:
+            self.build()
+            then(self)
+            self._ended.set()
+
         if self._begun.acquire(blocking=False):
-            threading.Thread(target=self.build, name="timeline levels", daemon=True).start()
+            threading.Thread(target=build, name="timeline levels", daemon=True).start()
+
+    def wait(self) -> None:
+        """Wait until what `build_in_background` does has ended."""
+        self._ended.wait()
 
     def level_for(self, shift: int) -> Level | None:
         """The coarsest level that is at least as fine as 2**shift ns; None: the slices themselves."""

@@ -16,6 +16,11 @@ Blocks, 4 + 24 n bytes:
     u8  busy[n]       busy share, 255 is all
     u8  category[n]   category of the longest slice; + 128 where that slice did not finish
 
+and behind them, each only where the request asks for it:
+
+    u32 found[n]      how many of its slices fit what is looked for
+    u8  color[n]      number of the colour of the longest slice in its palette, 255 for none
+
 Ticks, 4 + 19 n bytes:
 
     u32 n
@@ -49,8 +54,13 @@ Array = np.ndarray
 UNFINISHED = 128
 
 
-def encode_blocks(blocks: Blocks, window: Window, slices: Slices) -> bytes:
-    """The blocks as described above; names and categories are looked up in the trace's slices."""
+def encode_blocks(
+    blocks: Blocks, window: Window, slices: Slices, *, found: Array | None = None, color: Array | None = None
+) -> bytes:
+    """The blocks as described above; names and categories are looked up in the trace's slices.
+
+    `found`, `color`: the columns of these names, None for one that was not asked for.
+    """
     row = blocks.row
     unfinished = (slices.dur_ns[row] < 0) * np.uint8(UNFINISHED)
     return _joined(
@@ -63,6 +73,8 @@ def encode_blocks(blocks: Blocks, window: Window, slices: Slices) -> bytes:
         ("<u2", blocks.lane),
         ("u1", np.clip(255 * blocks.busy_ratio, 0, 255)),
         ("u1", slices.category[row] | unfinished),
+        *([] if found is None else [("<u4", found)]),
+        *([] if color is None else [("u1", color)]),
     )
 
 

@@ -11,18 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from explorer_app import format as fmt
-from explorer_app.breakdown_text import PART_NAMES
+from explorer_app.comparison_text import interval, moved, number_names, signed, value
 from explorer_app.reporters.console import console, table
 from explorer_app.reporters.visible import visible
-from neuron_profile.analysis.comparison import Change, Comparison, Verdict
-from neuron_profile.analysis.comparison.samples import COUNTS, IN_BYTES
+from neuron_profile.analysis.comparison import Comparison, Verdict
 from trace_format.partial_file import PartialFile
 
 _OPERATIONS = 20
-_NAMES = {
-    "step_time": "step time", "peak_memory": "peak memory", "compiles": "compiles",
-    **{name.removesuffix("_ns"): f"  {label}" for name, label in PART_NAMES.items()},
-}  # fmt: skip
 
 
 def report_diff(comparison: Comparison, verdicts: Sequence[Verdict], stream: TextIO) -> None:
@@ -55,8 +50,8 @@ def report_markdown(comparison: Comparison, verdicts: Sequence[Verdict], stream:
 def gate_line(verdict: Verdict) -> str:
     """Whether a condition holds, and the numbers it was judged by, in one line."""
     of, name = verdict.change, verdict.gate.name
-    said = f"{_value(name, of.base)} -> {_value(name, of.new)} ({_signed(of.ratio)}"
-    said += ")" if of.is_point else f", 95 % interval {_interval(of)})"
+    said = f"{value(name, of.base)} -> {value(name, of.new)} ({signed(of.ratio)}"
+    said += ", single values without an interval)" if of.is_point else f", 95 % interval {interval(of)})"
     return f"{'FAILED' if verdict.fails else 'ok'}: {verdict.gate.text}: {said}"
 
 
@@ -95,9 +90,10 @@ def _operations(out: Console, comparison: Comparison) -> Table:
 
 
 def _number_rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    names = number_names(comparison)
     return [
-        (_NAMES.get(name, name), _value(name, of.base), _value(name, of.new), _signed(of.ratio),
-         "–" if of.is_point else _interval(of))
+        (names.get(name, name), value(name, of.base), value(name, of.new), signed(of.ratio),
+         "–" if of.is_point else interval(of))
         for name, of in comparison.numbers.items()
     ]  # fmt: skip
 
@@ -105,24 +101,6 @@ def _number_rows(comparison: Comparison) -> list[tuple[str, ...]]:
 def _operation_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     return [
         (visible(row["name"]), f"{row['what']} on the {row['side']}", fmt.duration(row["base_ns"]),
-         fmt.duration(row["new_ns"]), _moved(row["difference_ns"]))
+         fmt.duration(row["new_ns"]), moved(row["difference_ns"]))
         for row in comparison.operations.head(_OPERATIONS).to_dict("records")
     ]  # fmt: skip
-
-
-def _moved(difference_ns: float) -> str:
-    return f"{'+' if difference_ns > 0 else '-'}{fmt.duration(abs(difference_ns))}"
-
-
-def _value(name: str, value: float) -> str:
-    if name in COUNTS:
-        return fmt.count(round(value))
-    return fmt.size(value) if name in IN_BYTES else fmt.duration(value)
-
-
-def _signed(ratio: float) -> str:
-    return f"{ratio:+.1%}".replace("%", " %") if abs(ratio) < 1e6 else "new"
-
-
-def _interval(of: Change) -> str:
-    return f"{_signed(of.relative(of.low))} to {_signed(of.relative(of.high))}"

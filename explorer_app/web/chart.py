@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import dash
-from dash import MATCH, ClientsideFunction, Input, Output, dcc, html
+from dash import ALL, MATCH, ClientsideFunction, Input, Output, State, dcc, html
 
 from explorer_app.web.names import label
 from explorer_app.web.theme import chart_layout
@@ -21,6 +21,7 @@ CONFIG = {
     "plotlyServerURL": "",
     "responsive": True,
     "doubleClick": "reset",
+    "showTips": False,  # its hints lie over what stands above the chart
 }
 
 
@@ -30,9 +31,13 @@ def chart(name: str, figure: Mapping[str, Any], *, height_px: int, window_ratio:
     It is at least `height_px` high, at least `window_ratio` of the window's height, and fills its card. `name` is
     unique on the page. Colours in the figure name those of the theme: `var(--np-accent)`, or with an opacity
     `var(--np-accent) 20%`. Texts that come from a trace go through `plain`. `label` says in words what is shown.
+    A click on a point whose `customdata` is (text, address), in a heat map the address, leads there; for a time axis
+    see `time_axis`.
     """
     drawing = {"data": figure["data"], "layout": _merged(chart_layout(), figure.get("layout", {}))}
-    graph = dcc.Graph(figure=drawing, config=CONFIG, style={"height": "100%"}, responsive=True)
+    graph = dcc.Graph(
+        id={"np": "graph", "chart": name}, figure=drawing, config=CONFIG, style={"height": "100%"}, responsive=True
+    )
     return html.Div(
         [
             # the browser makes the graph from this: one drawn twice, first empty, fails if its page is left meanwhile
@@ -47,12 +52,24 @@ def chart(name: str, figure: Mapping[str, Any], *, height_px: int, window_ratio:
 
 
 def register_painting(app: dash.Dash) -> None:
-    """Let the browser draw every chart, again whenever its figure or the colour scheme changes."""
+    """Let the browser draw every chart, again whenever its figure or the colour scheme changes, and follow the reader:
+    a range dragged on a time axis is the range everywhere, a click on a point leads to what it stands for.
+    """
     app.clientside_callback(
         ClientsideFunction("np", "paint"),
         Output({"np": "painted", "chart": MATCH}, "children"),
         Input({"np": "unpainted", "chart": MATCH}, "data"),
         Input("np-scheme", "data"),
+    )
+    graphs = {"np": "graph", "chart": ALL}
+    app.clientside_callback(
+        ClientsideFunction("npCharts", "choose"),
+        Input(graphs, "relayoutData"),
+        State(graphs, "figure"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(
+        ClientsideFunction("npCharts", "follow"), Input(graphs, "clickData"), prevent_initial_call=True
     )
 
 

@@ -11,8 +11,8 @@ import pandas as pd
 from dash import Input, Output, html, no_update
 
 from explorer_app.web import theme
-from explorer_app.web.links import slice_href
-from trace_format import Trace
+from explorer_app.web.links import whole_slice_href
+from explorer_app.web.view import VIEW, View, Views
 
 # The browser takes the values of the custom properties, so one set of parameters serves both schemes;
 # the scheme itself is told through <body data-ag-theme-mode> (assets/np_shell.js).
@@ -38,6 +38,8 @@ _OPTIONS: Final[dict[str, Any]] = {
     "tooltipShowDelay": 400,
     "enableCellTextSelection": False,
     "suppressCellFocus": False,
+    # Tab leads on behind the grid, where AG Grid's own goes through every cell of every row; the arrows lead to cells
+    "tabToNextCell": {"function": "npLeaveToBrowser()"},
     "multiSortKey": "ctrl",
 }
 
@@ -49,10 +51,12 @@ def grid(
     empty: str,
     label: str,
     rows: Sequence[Mapping[str, Any]] | None = None,
+    chosen: str = "",
 ) -> html.Div:
     """A grid that fills the height it is given; without `rows` they are still to come, through its `rowData`.
 
-    Rows are told apart by their `id` (see `rows_of`); `empty` says why there are none.
+    Rows are told apart by their `id` (see `rows_of`); `empty` says why there are none. `chosen` is the id of the row
+    that is selected, and in sight, at first.
     """
     return html.Div(
         dag.AgGrid(
@@ -65,6 +69,8 @@ def grid(
             },
             dashGridOptions={**_OPTIONS, "localeText": {"noRowsToShow": empty, "noMatchingRows": _ALL_FILTERED}},
             getRowId="params.data.id",
+            **({"selectedRows": {"ids": [chosen]}, "scrollTo": {"rowId": chosen, "rowPosition": "middle"}}
+               if chosen else {}),
             className="np-grid",
             style={"height": "100%"},
         ),
@@ -89,20 +95,25 @@ def work_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     rows = rows_of(frame)
     for row in rows:
         if row["max_ns"] == -1:
-            row.update(self_ns=None, total_ns=None, share_ratio=None, max_ns=None)
+            row.update(self_ns=None, total_ns=None, share_ratio=None, p50_ns=None, p95_ns=None, max_ns=None)
     return rows
 
 
-def lead_to_timeline(app: dash.Dash, trace: Trace, grid_name: str, find: Callable[[str], int]) -> None:
-    """Let a double click on a row open the timeline at the slice that `find(row id)` returns, -1 for none."""
+def lead_to_timeline(app: dash.Dash, views: Views, grid_name: str, find: Callable[[View, str], int]) -> None:
+    """Let a double click on a row open the timeline at the slice of the whole trace that `find(view, row id)` returns.
+
+    -1 is none.
+    """
 
     @app.callback(
         Output("np-url", "href", allow_duplicate=True),
         Input(grid_name, "cellDoubleClicked"),
+        VIEW,
         prevent_initial_call=True,
     )
-    def go(clicked: Any) -> Any:
-        return slice_href(trace, find(row_id(clicked, "rowId"))) or no_update
+    def go(clicked: Any, asked: Any) -> Any:
+        view = views.of(asked)
+        return whole_slice_href(view, find(view, row_id(clicked, "rowId"))) or no_update
 
 
 def row_id(event: Any, key: str) -> str:

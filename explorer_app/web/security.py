@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 import flask
+from werkzeug.wrappers import Response
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 _HOSTS_KEY = "NEURON_EXPLORER_HOSTS"
 _ANY_ADDRESS_KEY = "NEURON_EXPLORER_ANY_ADDRESS"
+_GUARDS_KEY = "neuron-explorer-guards"
 
 
 def protect(server: flask.Flask, *, script_hashes: Sequence[str] = ()) -> None:
@@ -28,7 +30,6 @@ def protect(server: flask.Flask, *, script_hashes: Sequence[str] = ()) -> None:
     server.config.setdefault(_ANY_ADDRESS_KEY, False)
     headers = _headers(script_hashes)
 
-    @server.before_request
     def refuse_foreign_requests() -> None:
         request = flask.request
         if not _is_our_host(server, request.headers.get("Host", "")):
@@ -38,11 +39,22 @@ def protect(server: flask.Flask, *, script_hashes: Sequence[str] = ()) -> None:
         if ".." in request.path.replace("\\", "/").split("/"):
             flask.abort(404)
 
+    guard(server, refuse_foreign_requests)
+
     @server.after_request
     def add_headers(response: flask.Response) -> flask.Response:
         for name, value in headers.items():
             response.headers[name] = value
         return response
+
+
+def guard(server: flask.Flask, check: Callable[[], Response | None]) -> None:
+    """Let `check` look at each request before anything but the guards there are already, so that what it refuses, or
+    answers itself, costs nothing more.
+    """
+    guards = server.extensions.setdefault(_GUARDS_KEY, [])
+    server.before_request_funcs.setdefault(None, []).insert(len(guards), check)
+    guards.append(check)
 
 
 def allow_host(server: flask.Flask, host: str) -> None:

@@ -7,30 +7,44 @@ import logging
 import os
 import socket
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import dash
 
-from explorer_app.web import security
+from explorer_app.web import access, security
+from explorer_app.web.wsgi import MAX_REQUEST_BYTES
 from trace_format import NeuronProfileError
 
 THREADS = 8
 _LAST_PORT = 65535
-_MAX_REQUEST_BYTES = 16 << 20  # a callback's state, never a file
+# What of an answer a client has not read waits in a temporary file; beyond this a thread waits with it, and as many
+# paused downloads as there are threads would stop the server. Larger than any export (a million rows).
+_MOST_UNREAD_BYTES = 4 << 30
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised here, not bound to
 
 
 def serve(
-    app: dash.Dash, host: str = "127.0.0.1", port: int = 0, *, on_ready: Callable[[str], None] | None = None
+    app: dash.Dash,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    token: str | None = None,
+    page: str = "",
+    on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve `app` until interrupted (Ctrl-C), which returns normally.
 
-    Port 0 is any free port. `on_ready` is called once with the URL, when connections are being accepted.
+    Port 0 is any free port. With a `token` only who brings it is answered (see `access`). `on_ready` is called once
+    with the URL, token included, when connections are being accepted; that of `page`, a path and its query ("" for the
+    first page).
     Raises NeuronProfileError where the address cannot be bound.
     """
     from waitress import create_server
 
     listener = _listen(host, port)
     security.allow_host(app.server, host)
+    if token is not None:
+        access.require_token(app.server, token)
     # its remarks on queue length are about capacity planning; one user's browser is no news
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server = create_server(
@@ -38,11 +52,14 @@ def serve(
         sockets=[listener],
         threads=THREADS,
         ident=None,
-        max_request_body_size=_MAX_REQUEST_BYTES,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        outbuf_high_watermark=_MOST_UNREAD_BYTES,
     )
     try:
         if on_ready is not None:
-            on_ready(_url(host, listener.getsockname()[1]))
+            join = "&" if "?" in page else "?"
+            query = f"{join}{urlencode({access.PARAMETER: token})}" if token is not None else ""
+            on_ready(_url(host, listener.getsockname()[1]) + page.lstrip("/") + query)
         server.run()
     finally:
         server.close()

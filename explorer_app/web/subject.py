@@ -39,10 +39,10 @@ def on_device(rank: int, name: str) -> str:
     return f" on {known}" if known else ""
 
 
-def above_the_least(relative: Collection[str], rank: int, name: str) -> str:
-    """ " above the least seen" for a device of which `memory_timeline` (`attrs["relative"]`) knows no total."""
+def since_the_start(relative: Collection[str], rank: int, name: str) -> str:
+    """ ", since the start of the trace" for a device whose totals are so (`memory_timeline`, `attrs["relative"]`)."""
     key = name if rank < 0 else f"rank {rank} {name}"
-    return " above the least seen" if key in relative else ""
+    return ", since the start of the trace" if key in relative else ""
 
 
 def duration_ns(trace: Trace) -> int:

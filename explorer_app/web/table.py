@@ -13,13 +13,17 @@ from explorer_app.web.theme import category_color
 def table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], *, label: str) -> html.Table:
     """A table of `rows`; each column is (heading, kind), kind one of text, name, number, bar, wide.
 
-    Numbers are right-aligned, names are cut with an ellipsis, names and wide columns take what is left.
-    `label` says to a screen reader what the table holds.
+    Numbers are right-aligned, names are cut with an ellipsis, names and wide columns take what is left. A column that
+    needs no heading, like one of links, has "". `label` says to a screen reader what the table holds.
     """
     classes = [f"np-{kind}" for _, kind in columns]
-    head = html.Tr([html.Th(name, className=c, scope="col") for (name, _), c in zip(columns, classes, strict=True)])
+    head = html.Tr([_heading(name, c) for (name, _), c in zip(columns, classes, strict=True)])
     body = [html.Tr([html.Td(cell, className=c) for cell, c in zip(row, classes, strict=True)]) for row in rows]
     return html.Table([html.Thead(head), html.Tbody(body)], className="np-table", **{"aria-label": label})
+
+
+def _heading(name: str, class_name: str) -> Any:
+    return html.Th(name, className=class_name, scope="col") if name else html.Td(className=class_name)
 
 
 def with_title(shown: Any, title: str) -> html.Span:

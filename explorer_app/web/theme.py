@@ -32,6 +32,8 @@ SURFACES: Final[dict[str, tuple[str, str]]] = {
     "error": ("#b3261e", "#ff8f85"),
     "error-bg": ("#fcebea", "#2f1716"),
     "on-cat": ("#14171c", "#0d0f12"),
+    "note": ("#7a3db8", "#c79bff"),
+    "found": ("#c2187a", "#ff7ac6"),  # what is looked for; no category is near it
 }
 
 # What a category of work belongs to. The first category of a group is the group's own colour.
@@ -65,6 +67,21 @@ CATEGORY_COLORS: Final[dict[str, tuple[str, str]]] = {
     "overhead": ("#aba49b", "#948f88"),
 }
 
+# For what has no colour of its own: names and modules, which get one of these by a hash. Sixteen hues 22.5 degrees
+# apart in OKLCH (https://bottosson.github.io/posts/oklab/), lightness in turn 0.69 and 0.80 (dark 0.70 and 0.82), so
+# that neighbours are evenly far apart and a dark label reads on each (tests/web/test_theme.py).
+HUES: Final[tuple[tuple[str, str], ...]] = (
+    ("#dc788a", "#e07c8d"), ("#ffa28e", "#feac9a"), ("#d68549", "#d9884d"), ("#eab359", "#f1b95f"),
+    ("#ae9d32", "#b1a035"), ("#afcb6c", "#b6d173"), ("#66b069", "#69b36c"), ("#5fd7ae", "#66deb4"),
+    ("#01b2ac", "#10b6af"), ("#3fd2ed", "#48d9f4"), ("#3aa7dd", "#3eaae1"), ("#94c0ff", "#a0c6fe"),
+    ("#8d92e7", "#9095ea"), ("#cdabfe", "#d2b3ff"), ("#c27fc6", "#c582c9"), ("#f99ccd", "#ffa3d3"),
+)  # fmt: skip
+# For shares, from little to much: steps of OKLCH lightness, evenly far apart, towards what stands out in the scheme.
+SHARES: Final[tuple[tuple[str, str], ...]] = (
+    ("#fcea7f", "#5a7dce"), ("#b8e688", "#259ed6"), ("#6bdba4", "#09bac9"),
+    ("#00c7c7", "#4cd2ab"), ("#05abd7", "#a5de86"), ("#508cd8", "#f2e075"),
+)  # fmt: skip
+
 
 def category_color(category: str) -> str:
     """The colour of a category as a CSS value, for style attributes and for charts."""
@@ -84,9 +101,20 @@ def css() -> str:
     )
 
 
+def static_css() -> str:
+    """The same for a page without the application: the system's choice on a screen, light on paper."""
+    light, dark = (_properties(i) for i in range(len(SCHEMES)))
+    return (
+        f":root{{--np-font:{FONT};--np-mono:{MONO};color-scheme:light;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}\n"
+    )
+
+
 def _properties(scheme: int) -> str:
     values = {f"--np-{name}": pair[scheme] for name, pair in SURFACES.items()}
     values |= {f"--np-cat-{name}": CATEGORY_COLORS[name][scheme] for name in CATEGORIES}
+    values |= {f"--np-hue-{number}": pair[scheme] for number, pair in enumerate(HUES)}
+    values |= {f"--np-share-{number}": pair[scheme] for number, pair in enumerate(SHARES)}
     return ";".join(f"{name}:{value}" for name, value in values.items())
 
 

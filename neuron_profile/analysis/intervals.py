@@ -10,8 +10,11 @@ Array = np.ndarray
 def merged(start: Array, end: Array) -> tuple[Array, Array]:
     """The union of half-open intervals as disjoint ones, `(m,) int64` starts and ends in order; empty ones are gone."""
     some = end > start
-    order = np.argsort(start[some], kind="stable")
-    start, end = start[some][order], end[some][order]
+    if not some.all():
+        start, end = start[some], end[some]
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], end[order]
     if len(start) == 0:
         return start, end
     reach = np.maximum.accumulate(end)
@@ -27,13 +30,26 @@ def union_length(start: Array, end: Array) -> int:
 
 def covered(edges: Array, start: Array, end: Array) -> Array:
     """How much of each bin the union of the intervals covers, `(bins,) int64`; `edges` `(bins + 1,)` ascend."""
-    begin, stop = merged(start, end)
+    return np.diff(covered_before(edges, *merged(start, end)))
+
+
+def covered_before(moments: Array, begin: Array, stop: Array) -> Array:
+    """How much of the time before each moment the intervals [begin, stop), disjoint and in order, cover."""
     if len(begin) == 0:
-        return np.zeros(len(edges) - 1, np.int64)
+        return np.zeros(len(moments), np.int64)
     before = np.r_[0, np.cumsum(stop - begin)[:-1]]
-    last = np.maximum(np.searchsorted(begin, edges, "right") - 1, 0)
-    up_to = before[last] + np.clip(edges - begin[last], 0, (stop - begin)[last])
-    return np.diff(up_to)
+    last = np.maximum(np.searchsorted(begin, moments, "right") - 1, 0)
+    return before[last] + np.clip(moments - begin[last], 0, (stop - begin)[last])
+
+
+def without(begin: Array, stop: Array, start: Array, end: Array) -> tuple[Array, Array]:
+    """What the intervals [start, end) leave of [begin, stop); all of them disjoint and in order, the result too."""
+    edges = np.concatenate([begin, stop, start, end])
+    turn = np.repeat([1, -1, -2, 2], [len(begin), len(stop), len(start), len(end)])
+    order = np.argsort(edges, kind="stable")
+    edges, state = edges[order], np.cumsum(turn[order])
+    kept = (state[:-1] == 1) & (edges[1:] > edges[:-1]) if len(edges) else np.zeros(0, bool)
+    return merged(edges[:-1][kept], edges[1:][kept])
 
 
 def within(begin: Array, stop: Array, start: Array, end: Array) -> Array:

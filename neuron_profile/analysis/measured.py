@@ -6,9 +6,17 @@ import numpy as np
 
 from trace_format import Trace
 
+WINDOW = "window_ns"  # in the metadata of a part of a trace: the window [start, end) that it was cut to
+
 
 def measured_window_ns(trace: Trace) -> tuple[int, int] | None:
-    """First start and last end of anything that was measured; None for a trace in which nothing has a time."""
+    """First start and last end of anything that was measured; of a part of a trace (see `cut`) its window.
+
+    None for a trace in which nothing has a time.
+    """
+    window = trace.metadata.get(WINDOW)
+    if window is not None:
+        return int(window[0]), int(window[1])
     simulated = trace.tracks.simulated
     if not simulated.any():
         return trace.time_range_ns

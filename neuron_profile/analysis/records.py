@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 # -1 in these columns is a slice that did not finish
-_DURATIONS = frozenset({"dur_ns", "max_ns"})
+_DURATIONS = frozenset({"dur_ns", "max_ns", "p50_ns", "p95_ns"})
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from neuron_profile.analysis.derived import kept_with_the_trace
 from trace_format import CATEGORIES, TRACK_KINDS, Trace
 from trace_format.tables import Tracks
 
@@ -23,13 +24,13 @@ _UNCLEAR_KINDS = ("other", "async")
 
 
 def side_of_tracks(tracks: Tracks) -> Array:
-    """The side of each track: DEVICE, HOST or NEITHER, shape `(n,) int64`. Empty for no tracks.
+    """The side of each track: DEVICE, HOST or NEITHER, shape `(n,) int8`. Empty for no tracks.
 
     NEITHER are markers of what the device waits for or is slowed by, ranges that others named, simulated tracks (what
     was measured is never mixed with an estimate), and tracks of no clear kind; these are HOST where all others are
     without work too.
     """
-    side_of_kind = np.array([_SIDE_OF_KIND.get(kind, NEITHER) for kind in TRACK_KINDS], np.int64)
+    side_of_kind = np.array([_SIDE_OF_KIND.get(kind, NEITHER) for kind in TRACK_KINDS], np.int8)
     side = side_of_kind[tracks.kind]
     side[tracks.simulated] = NEITHER
     if not (side != NEITHER).any():
@@ -38,8 +39,9 @@ def side_of_tracks(tracks: Tracks) -> Array:
     return side
 
 
+@kept_with_the_trace
 def side_of_slices(trace: Trace) -> Array:
-    """The side of each slice, shape `(n,) int64`: that of its track, NEITHER for what an engine waits for."""
-    side = side_of_tracks(trace.tracks)[trace.slices.track]
-    waits = trace.slices.category == _SEMAPHORE
-    return np.where(waits, NEITHER, side) if waits.any() else side
+    """The side of each slice, shape `(n,) int8`: that of its track, NEITHER for what an engine waits for."""
+    side: Array = side_of_tracks(trace.tracks)[trace.slices.track]
+    side[trace.slices.category == _SEMAPHORE] = NEITHER
+    return side

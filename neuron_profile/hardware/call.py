@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_profile.hardware.dtypes import ASSUMED_ITEMSIZE, ITEMSIZE
+from neuron_profile.hardware.dtypes import ASSUMED_ITEMSIZE, COMPUTE_TYPE, ITEMSIZE
 
 # Some versions of torch wrote "Input dims".
 _DIMS, _TYPES, _VALUES = ("Input Dims", "Input dims"), ("Input type",), ("Concrete Inputs",)
@@ -21,11 +21,15 @@ _REMEMBERED = 4096  # calls: several questions are asked of each, and the window
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor: its shape, the bytes of one element, and its strides in elements, None where they are not known."""
+    """A tensor: its shape, the bytes of one element, its strides in elements (None: not known), its element type.
+
+    `dtype` is the type as torch wrote it, "" where it did not.
+    """
 
     shape: tuple[int, ...]
     itemsize: int
     strides: tuple[int, ...] | None = field(default=None, compare=False)
+    dtype: str = field(default="", compare=False)
 
     @property
     def numel(self) -> int:
@@ -75,6 +79,15 @@ class Call:
         known = any(isinstance(argument, Tensor) for argument in self.arguments)
         return not known and bool(self.tensors)
 
+    @property
+    def compute_type(self) -> str:
+        """The name of the type in which the call computes ("bf16"): that of its largest tensor which has one, else "".
+
+        As torch's own analysis of profiles takes it (torch/_inductor/analysis/profile_analysis.py, convert_dtype).
+        """
+        typed = [t for t in self.tensors if t.dtype in COMPUTE_TYPE]
+        return COMPUTE_TYPE[max(typed, key=lambda t: t.numel).dtype] if typed else ""
+
     def tensor(self, position: int) -> Tensor | None:
         """The tensor at this position, None where there is none."""
         argument = self.arguments[position] if position < len(self.arguments) else None
@@ -114,6 +127,13 @@ class Call:
 @lru_cache(maxsize=_REMEMBERED)
 def parse_call(name: str, arg_set: bytes) -> Call | None:
     """The call that a recorded argument set describes; None where it has no shapes or they make no sense."""
+    found = _parse(arg_set)
+    return None if found is None else Call(name, *found)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _parse(arg_set: bytes) -> tuple[tuple[Tensor | tuple[Tensor, ...] | None, ...], tuple[str, ...]] | None:
+    """The arguments and values of an argument set; operators share many of them."""
     try:
         args = msgspec.json.decode(arg_set) if arg_set else None
     except msgspec.DecodeError:
@@ -135,7 +155,7 @@ def parse_call(name: str, arg_set: bytes) -> Call | None:
         )
     except (TypeError, ValueError):
         return None
-    return Call(name, arguments, tuple(v if isinstance(v, str) else "" for v in values or ()))
+    return arguments, tuple(v if isinstance(v, str) else "" for v in values or ())
 
 
 def _list(args: dict[str, Any], keys: tuple[str, ...]) -> list[Any] | None:
@@ -147,7 +167,7 @@ def _argument(dims: Any, dtype: str, strides: Any, in_lists: int) -> Tensor | tu
     itemsize = ITEMSIZE.get(dtype)
     if itemsize is not None:
         shape = _shape(dims)
-        return Tensor(shape, itemsize, _strides(strides, shape))
+        return Tensor(shape, itemsize, _strides(strides, shape), dtype)
     if dtype == "TensorList":
         return tuple(Tensor(_shape(d), in_lists) for d in dims)
     return None

@@ -18,9 +18,12 @@ from neuron_profile.hardware.peaks import Peaks, peaks_of
 GENERATIONS: Final = ("trn1", "trn2", "trn3", "inf2")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CoreModel:
     """One generation of NeuronCore. Times in ns, clocks in cycles per ns, rates in bytes per ns.
+
+    Two are equal only where they are the same object: what was worked out for one is quickly found again.
+
 
     - `fitted`: intervals of instructions are `N` plus these fixed cycles; else the documented `max(64, N)`.
     - `ramp_ns`: how long the Tensor engine works at half speed after it was idle; 0: it does not.

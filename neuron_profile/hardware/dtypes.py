@@ -42,6 +42,22 @@ ITEMSIZE: dict[str, int] = {
     "c10::qint32": 4,
 }
 
+# By what name a peak is published for each element type that devices compute with; others have none.
+COMPUTE_TYPE: dict[str, str] = {
+    "double": "fp64",
+    "float": "fp32",
+    "c10::Half": "fp16",
+    "c10::BFloat16": "bf16",
+    "c10::Float8_e4m3fn": "fp8",
+    "c10::Float8_e4m3fnuz": "fp8",
+    "c10::Float8_e5m2": "fp8",
+    "c10::Float8_e5m2fnuz": "fp8",
+    "c10::Float4_e2m1fn_x2": "fp4",
+    "signed char": "int8",
+    "char": "int8",
+    "c10::qint8": "int8",
+}
+
 # The elements of a list of tensors have no recorded type; torch's default type (torch.get_default_dtype) is float.
 ASSUMED_ITEMSIZE = 4
 

@@ -67,6 +67,20 @@ def collective_ns(generation: str, op: str, nbytes: int, ranks: int, *, lnc: int
     return latency + share * nbytes / rate
 
 
+def link_bytes_per_s(generation: str, ranks: int, *, lnc: int = 1) -> float | None:
+    """Bytes per second that the slowest link between `ranks` logical cores carries one way.
+
+    What a bus bandwidth is a share of: that of a chip's links; beyond one instance that of its EFA, if it is less. None
+    within a chip, for less than two ranks and for a generation that is not known.
+    """
+    links = _LINKS.get(generation)
+    per_chip = max(links.cores_per_chip // lnc, 1) if links else 1
+    if links is None or ranks <= per_chip:
+        return None
+    across = ranks > per_chip * links.chips
+    return (min(links.chip_rate, links.efa_rate) if across else links.chip_rate) * 1e9
+
+
 def _steps(op: str, nbytes: int, ranks: int) -> float:
     """Messages that wait for each other: Mesh, RDH or KangaRing by the size of the message."""
     if nbytes < _MESH_BELOW:

@@ -36,6 +36,7 @@ _NOT_OPERATORS = frozenset({"autograd", "torch", "c10d", "_c10d_functional", "pr
 # torch.compile's kernels; their arguments are all they read and write
 _TRITON = re.compile(r"triton_\w+")
 
+_PRODUCTS = frozenset({"matmul", "convolution", "convolution_backward", "attention", "attention_backward"})
 _LARGEST = 2**62  # more bytes than any machine holds: the shapes are not to be believed
 
 
@@ -44,7 +45,9 @@ class OpCost:
     """An estimate, from shapes, of what one call needs.
 
     - `read_bytes`, `written_bytes`: each byte moved once.
-    - `flops`: floating-point operations, NaN where there is no formula.
+    - `flops`: floating-point operations, NaN where there is no formula; `recomputed_flops` are those of them that only
+      repeat what an earlier operator had worked out.
+    - `dtype`: the type it computes in ("bf16", "fp32", ...), "" where no tensor's type was recorded.
     - `rule`, `source`: which formula, and where it comes from.
     - `generic`: no rule for this operator, or element types had to be assumed.
     - `calls_others`: the operator is made of others, which count instead of it where they were recorded.
@@ -57,6 +60,13 @@ class OpCost:
     source: str
     generic: bool
     calls_others: bool
+    dtype: str = ""
+    recomputed_flops: float = 0.0
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it multiplies matrices, which is what units for matrices and their peaks are for."""
+        return self.rule in _PRODUCTS
 
     @property
     def nbytes(self) -> int:
@@ -95,7 +105,8 @@ def _of_rule(call: Call, rule: Rule) -> OpCost | None:
     flops = rule.flops(call) if rule.flops else 0.0 if rule not in (_GENERIC, _KERNEL) else None
     return OpCost(
         traffic.read_bytes, traffic.written_bytes, math.nan if flops is None else float(flops), rule.name,
-        rule.source, rule in (_GENERIC, _KERNEL) or call.assumes_itemsize, rule.calls_others,
+        rule.source, rule in (_GENERIC, _KERNEL) or call.assumes_itemsize, rule.calls_others, call.compute_type,
+        float(rule.recomputed(call) or 0) if rule.recomputed else 0.0,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ class Rule:
     - `traffic`: bytes read and written; None where the recorded arguments do not tell.
     - `flops`: floating-point operations; None where the arguments do not tell. A rule without: none are counted.
     - `source`: where the formulas come from.
+    - `recomputed`: how many of the operations repeat what another operator had worked out; none where there is no rule.
     - `calls_others`: the operator is made of others, which count instead of it where they were recorded.
     """
 
@@ -31,3 +32,4 @@ class Rule:
     flops: Callable[[Call], float | None] | None
     source: str
     calls_others: bool = False
+    recomputed: Callable[[Call], float | None] | None = None

@@ -26,9 +26,10 @@ CORE = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Template:
-    """The intervals of one NEFF as columns."""
+class _Templates:
+    """The intervals of all NEFFs as columns, those of a NEFF together; `sizes` says how many each has."""
 
+    sizes: Array
     line: Array
     start_ns: Array
     dur_ns: Array
@@ -45,9 +46,8 @@ def add_runs(
     core: CoreModel, settings: Settings,
 ) -> Array:  # fmt: skip
     """Add slices, flows to the runs, and the bandwidth of HBM; the slice that caused each flow, `(n,) int64`."""
-    templates = [_template(builder, neff, core, settings) for neff in runs.neffs]
-    sizes = np.array([len(one.line) for one in templates], np.int64)
-    joined = _joined(templates)
+    joined = _templates(builder, runs.neffs, core, settings)
+    sizes = joined.sizes
     count = sizes[runs.neff]
     first_row = np.cumsum(count) - count  # of each run, among all intervals
     run_of = np.repeat(np.arange(len(runs)), count)
@@ -82,21 +82,23 @@ def _category(line: str) -> int:
     return _RUN if line == EXECUTIONS else _COMPUTE if line in ENGINES else _DMA
 
 
-def _template(builder: TraceBuilder, neff: Neff, core: CoreModel, settings: Settings) -> _Template:
-    intervals = layout(neff, core, settings.neff_fixed_ns)
-    names = [builder.string(part.name) for part in neff.parts]
-    names.append(builder.string(neff.name))
-    facts = [builder.pool.arg_sets.id(msgspec.json.encode(_facts(neff, position))) for position in range(len(names))]
-    part = np.array([one.part for one in intervals], np.int64)
-    is_run = np.array([one.line == EXECUTIONS for one in intervals], bool)
-    return _Template(
-        line=np.array([_LINES.index(one.line) for one in intervals], np.int64),
-        start_ns=np.array([one.start_ns for one in intervals], np.int64),
-        dur_ns=np.array([one.dur_ns for one in intervals], np.int64),
-        nbytes=np.array([one.nbytes for one in intervals], np.int64),
-        name=np.array(names, np.int64)[part],
-        args=np.where(is_run, np.array(facts, np.int64)[part], 0),
-    )
+def _templates(builder: TraceBuilder, neffs: Sequence[Neff], core: CoreModel, settings: Settings) -> _Templates:
+    sizes: list[int] = []
+    rows: list[tuple[int, int, int, int, int, int]] = []
+    for neff in neffs:
+        intervals = layout(neff, core, settings.neff_fixed_ns)
+        sizes.append(len(intervals))
+        # the run itself is the last of its parts
+        names = [*(builder.string(part.name) for part in neff.parts), builder.string(neff.name)]
+        facts = [builder.pool.arg_sets.id(msgspec.json.encode(_facts(neff, at))) for at in range(len(names))]
+        rows += [
+            (
+                _LINES.index(one.line), one.start_ns, one.dur_ns, one.nbytes, names[one.part],
+                facts[one.part] if one.line == EXECUTIONS else 0,
+            )
+            for one in intervals
+        ]  # fmt: skip
+    return _Templates(np.array(sizes, np.int64), *np.array(rows, np.int64).reshape(-1, 6).T)
 
 
 def _facts(neff: Neff, position: int) -> dict[str, object]:
@@ -113,12 +115,6 @@ def _facts(neff: Neff, position: int) -> dict[str, object]:
         "written_bytes": sum(part.work.written_bytes for part in parts),
         "operators": sum(len(part.members) for part in parts),
     }
-
-
-def _joined(templates: Sequence[_Template]) -> _Template:
-    return _Template(
-        *(np.concatenate([getattr(one, name) for one in templates]) for name in _Template.__dataclass_fields__)
-    )
 
 
 def _add_bandwidth(builder: TraceBuilder, tracks: DeviceTracks, ts_ns: Array, dur_ns: Array, nbytes: Array) -> None:

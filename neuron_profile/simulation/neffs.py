@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ from neuron_profile.hardware.core import CoreModel
 from neuron_profile.simulation.fusion import fused, with_table_loads
 from neuron_profile.simulation.op_time import OpTime, op_time
 from neuron_profile.simulation.recorded_ops import RecordedOps
-from neuron_profile.simulation.work import Work
+from neuron_profile.simulation.work import REMEMBERED, Work
 from trace_format import Trace
 
 Array = np.ndarray
@@ -118,7 +119,12 @@ def _key(calls: Iterable[tuple[str, bytes]]) -> str:
     """The same for the same operators with the same shapes, types, strides and numbers."""
     key = hashlib.blake2b(digest_size=8)
     for name, args in calls:
-        told = msgspec.json.decode(args)
-        said = [told.get(field) for field in _SIGNATURE]
-        key.update(name.encode("utf-8", "surrogatepass") + b"\0" + msgspec.json.encode(said))
+        key.update(_signature(name, args))
     return key.hexdigest()
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _signature(name: str, args: bytes) -> bytes:
+    told = msgspec.json.decode(args)
+    said = [told.get(field) for field in _SIGNATURE]
+    return name.encode("utf-8", "surrogatepass") + b"\0" + msgspec.json.encode(said)

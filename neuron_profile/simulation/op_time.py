@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from neuron_profile.hardware.core import CoreModel
-from neuron_profile.simulation.work import SCALAR, TENSOR, VECTOR, Stage, Transfer, Work
+from neuron_profile.simulation.work import REMEMBERED, SCALAR, TENSOR, VECTOR, Stage, Transfer, Work
 
 _INSTRUCTION_BYTES = 512 << 10  # the most that one DMA instruction carries in public profiles of trn2
 _ROWS = 128
@@ -48,6 +49,7 @@ class OpTime:
     bound: str
 
 
+@lru_cache(maxsize=REMEMBERED)
 def op_time(work: Work, core: CoreModel, *, lnc: int = 1) -> OpTime:
     """The time of an operator on a logical core of `lnc` physical ones."""
     shared = lnc > 1 and work.rows >= _SHARED_FROM_ROWS

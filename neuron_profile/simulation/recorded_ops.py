@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from neuron_profile.simulation.lowering import TRITON, Target, generic, lacks_sh
 from neuron_profile.simulation.work import Work
 from trace_format import CATEGORIES, Trace
 from trace_format.nesting import nest
+from trace_format.row_order import by_number
 
 Array = np.ndarray
 
@@ -67,16 +69,17 @@ def recorded_ops(trace: Trace, target: Target, compiled: Target) -> RecordedOps:
     rows, parent, depth = _nested(trace)
     slices, pool = trace.slices, trace.pool
     name, args = slices.name[rows].astype(np.int64), slices.args[rows].astype(np.int64)
-    graph = _graphs(trace, rows, name, parent, depth)
+    levels = _levels(depth)
+    graph = _graphs(trace, rows, name, parent, levels)
     key = (name * len(pool.arg_sets) + args) * 2 + (graph >= 0)
     distinct, of_row = np.unique(key, return_inverse=True)
     signatures = _Signatures(trace, distinct, target, compiled)
-    on_host = signatures.single[of_row] & _covered(_named(trace, name, _is_optimizer_step), parent, depth)
+    on_host = signatures.single[of_row] & _covered(_named(trace, name, _is_optimizer_step), parent, levels)
     known, moves = signatures.known[of_row] & ~on_host, signatures.moves[of_row] & ~on_host
-    chosen = _outermost(known, parent, depth)
-    inside = _covered(chosen, parent, depth)
-    has_known = _above(known, parent, depth)
-    others = _outermost(moves & ~known & ~has_known & ~inside, parent, depth)
+    chosen = _outermost(known, parent, levels)
+    inside = _covered(chosen, parent, levels)
+    has_known = _above(known, parent, levels)
+    others = _outermost(moves & ~known & ~has_known & ~inside, parent, levels)
     picked = np.flatnonzero(chosen | others)
     asked = np.where(graph[picked] >= 0, graph[picked], picked)  # the graph's call, or the operator itself
     asked_ns = slices.ts_ns[rows[asked]]
@@ -131,15 +134,15 @@ class _Signatures:
                 self.calls.append((text, arg_set))
 
 
-def _graphs(trace: Trace, rows: Array, name: Array, parent: Array, depth: Array) -> Array:
+def _graphs(trace: Trace, rows: Array, name: Array, parent: Array, levels: Sequence[Array]) -> Array:
     """For each row the position of the graph call it is in, -1 for none."""
     is_graph = _named(trace, name, lambda text: _GRAPH.fullmatch(text) is not None)
     is_region = _named(trace, name, lambda text: _REGION.fullmatch(text) is not None)
     if not is_graph.any() and not is_region.any():
         return np.full(len(rows), -1, np.int64)
-    is_region &= ~_above(is_graph | is_region, parent, depth)
-    own = np.where(_outermost(is_graph | is_region, parent, depth), np.arange(len(rows)), -1)
-    for level in _levels(depth):
+    is_region &= ~_above(is_graph | is_region, parent, levels)
+    own = np.where(_outermost(is_graph | is_region, parent, levels), np.arange(len(rows)), -1)
+    for level in levels:
         inherits = level[(own[level] < 0) & (parent[level] >= 0)]
         own[inherits] = own[parent[inherits]]
     return own
@@ -157,27 +160,27 @@ def _is_optimizer_step(text: str) -> bool:
 
 def _levels(depth: Array) -> list[Array]:
     """The positions at each depth, from the outermost on."""
-    order = np.argsort(depth, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(depth))[:-1]) if len(depth) else []
+    order, bounds = by_number(depth)
+    return [order[begin:end] for begin, end in pairwise(bounds.tolist())] if len(depth) else []
 
 
-def _covered(marked: Array, parent: Array, depth: Array) -> Array:
+def _covered(marked: Array, parent: Array, levels: Sequence[Array]) -> Array:
     """Whether something marked lies around each."""
     out = np.zeros(len(marked), bool)
-    for level in _levels(depth)[1:]:
+    for level in levels[1:]:
         around = parent[level]
         out[level] = (around >= 0) & (out[around] | marked[around])
     return out
 
 
-def _outermost(marked: Array, parent: Array, depth: Array) -> Array:
-    return marked & ~_covered(marked, parent, depth)
+def _outermost(marked: Array, parent: Array, levels: Sequence[Array]) -> Array:
+    return marked & ~_covered(marked, parent, levels)
 
 
-def _above(marked: Array, parent: Array, depth: Array) -> Array:
+def _above(marked: Array, parent: Array, levels: Sequence[Array]) -> Array:
     """Whether something marked lies inside each."""
     out = np.zeros(len(marked), bool)
-    for level in reversed(_levels(depth)):
+    for level in reversed(levels):
         inner = level[(marked[level] | out[level]) & (parent[level] >= 0)]
         out[parent[inner]] = True
     return out

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 TENSOR, VECTOR, SCALAR, GPSIMD = "Tensor", "Vector", "Scalar", "GpSimd"
+# how many distinct operators a process keeps the costs of: those of one window come again in the next
+REMEMBERED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Transfer:
 class Stage:
     """Engine times in ns between two barriers, as if each engine worked alone and at full speed."""
 
-    busy_ns: Mapping[str, float]
+    busy_ns: Mapping[str, float] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,6 +141,13 @@ def test_each_step_of_each_device_has_a_row() -> None:
     assert busiest(frame)["compute_ns"] == 150
 
 
+def test_where_no_operator_was_recorded_nobody_knows_what_the_time_was() -> None:
+    script = Script()
+    script.host("AllReduce", 0, 60, "other")
+    script.host("f", 60, 100, "python")
+    assert parts(script.breakdown()) == {"idle_other_ns": 100}
+
+
 def test_without_a_device_the_operators_are_the_compute() -> None:
     script = Script()
     script.step(0, 100)
@@ -164,7 +171,19 @@ def test_operators_that_run_while_their_thread_compiles_are_the_compiles() -> No
     script._add(own, "compile f 0/0", 10, 60, "compile", -1)
     script._add(elsewhere, "neuronx-cc", 0, 100, "compile", -1)  # in the background
     script.host("aten::mm", 20, 80)
-    assert parts(script.breakdown()) == {"idle_compile_ns": 50, "compute_ns": 20, "idle_host_ns": 30}
+    # 10-60 in the thread of the operators; 0-10 and 80-100 something compiles and no operator runs
+    assert parts(script.breakdown()) == {"idle_compile_ns": 80, "compute_ns": 20}
+
+
+def test_a_compile_in_a_thread_of_its_own_is_waited_for_where_no_operator_runs() -> None:
+    script = Script()
+    script.step(0, 100)
+    elsewhere = script.builder.track("torch.compile", kind="compile", pid=1, tid=9)
+    script._add(elsewhere, "compile f 0/0", 10, 60, "compile", -1)
+    script.host("aten::mm", 0, 20)
+    script.host("aten::mm", 70, 90)
+    # 20-60 nothing but the compile; 60-70 and 90-100 nothing
+    assert parts(script.breakdown()) == {"compute_ns": 40, "idle_compile_ns": 40, "idle_host_ns": 20}
 
 
 def test_a_simulated_device_is_not_looked_at() -> None:

@@ -140,13 +140,24 @@ def test_what_no_memory_could_move_is_left_out_where_only_the_generic_rule_says_
     assert frame.attrs["implausible_bytes"] == 8 * 10**9
 
 
+def test_the_known_peak_of_the_memory_is_the_limit_of_the_generic_rule() -> None:
+    script = Script()
+    host, device = script.track(), script.stream(device=0)
+    for number, dur in ((1, 10_000), (2, 20_000)):
+        script.op(host, "fbgemm::lookup", 100 * number, 50, [4_000_000], external_id=number)
+        script.add(device, f"kernel{number}", "compute", 100_000 * number, dur, external_id=number)
+    # 32 MB in 10 us are 3.2 TB/s, more than the 2.039 of an A100's memory; in 20 us they are 1.6
+    frame = bytes_moved(script.trace(device_model="NVIDIA A100-SXM4-80GB"))
+    assert (len(frame), frame.attrs["implausible_bytes"]) == (1, 32_000_000)
+
+
 def test_a_trace_that_tells_of_no_bytes_gives_empty_frames() -> None:
     script = Script()
     script.add(script.track(), "aten::mm", "host_op", 0, 10)
     for trace in (TraceBuilder().finish(), script.trace()):
         assert list(bytes_moved(trace).columns) == ["slice", "name", "bytes", "estimated", "side"]
         assert list(movers(trace).columns) == [
-            "name", "count", "bytes", "dur_ns", "bytes_per_s", "estimated_ratio", "side",
+            "name", "count", "bytes", "dur_ns", "bytes_per_s", "estimated_ratio", "side", "share_ratio",
         ]  # fmt: skip
         assert list(bandwidth(trace).columns) == ["start_ns", "end_ns", "side", "bytes_per_s", "estimated_ratio"]
         assert len(bytes_moved(trace)) == len(movers(trace)) == len(bandwidth(trace)) == 0
@@ -164,11 +175,15 @@ def copies() -> Script:
 
 def test_movers_are_ordered_by_bytes() -> None:
     assert [tuple(row.values()) for row in records(movers(copies().trace()))] == [
-        ("out", 1, 600, 20, 30e9, 0.0, "device"),
-        ("in", 2, 400, 20, 20e9, 0.0, "device"),
-        ("aten::relu", 1, 40, 8, 5e9, 1.0, "host"),
+        ("out", 1, 600, 20, 30e9, 0.0, "device", 0.6),
+        ("in", 2, 400, 20, 20e9, 0.0, "device", 0.4),
+        ("aten::relu", 1, 40, 8, 5e9, 1.0, "host", 1.0),
     ]
     assert movers(copies().trace(), top=1)["name"].tolist() == ["out"]
+
+
+def test_movers_are_a_share_of_all_that_their_side_moved() -> None:
+    assert movers(copies().trace(), top=1)["share_ratio"].tolist() == [0.6]
 
 
 def test_bytes_spread_evenly_over_the_duration() -> None:
@@ -243,7 +258,7 @@ def test_each_bin_has_what_falls_into_it(trace: Trace, bins: int) -> None:
 @untimed
 @given(st.lists(st.tuples(st.integers(0, 2**50), st.lists(st.integers(-1, 1000), min_size=1, max_size=5)), max_size=5))
 def test_sharing_out_loses_no_byte(owners: list[tuple[int, list[int]]]) -> None:
-    from neuron_profile.analysis.movement import _share_out
+    from neuron_profile.analysis.bandwidth.movement import _share_out
 
     whole = np.array([nbytes for nbytes, _ in owners], np.int64)
     owner = np.array([i for i, (_, parts) in enumerate(owners) for _ in parts], np.int64)

@@ -82,3 +82,16 @@ def test_time_in_which_two_compiles_run_counts_once():
 def test_a_trace_without_compiles_has_none(call):
     assert len(call(Script().trace())) == 0
     assert len(call(Compiling().trace())) == 0
+
+
+def test_a_compile_that_a_log_tells_of_three_times_is_one():
+    script = Compiling()
+    for _ in range(3):
+        script.compile("f 0/0", 120, 30, function="f")
+    script.compile("f 0/0", 160, 30, function="f")  # once more: at another time
+    script.row("without a time")
+    script.row("without a time")  # nothing tells the two apart, and nothing says that they are one
+    frame = analysis.compiles(script.trace())
+    assert frame.start_ns.tolist() == [120, 160, -1, -1]
+    assert frame.attrs["repeated"] == 2
+    assert analysis.compile_time_by_step(script.trace())["count"].tolist() == [2]

@@ -16,7 +16,9 @@ from script import Script, untimed
 from neuron_profile.analysis import hotspots, records, time_by_category
 from trace_format import CATEGORIES, Trace, TraceBuilder
 
-COLUMNS = ["name", "category", "count", "total_ns", "self_ns", "mean_ns", "max_ns", "share_ratio"]
+COLUMNS = [
+    "name", "category", "count", "total_ns", "self_ns", "mean_ns", "p50_ns", "p95_ns", "max_ns", "share_ratio",
+]  # fmt: skip
 
 
 def linear_on_a_device() -> Script:
@@ -39,7 +41,8 @@ def linear_on_a_device() -> Script:
 
 
 def rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in records(frame)]
+    """The rows without the percentiles, which have tests of their own."""
+    return [tuple(row.values()) for row in records(frame.drop(columns=["p50_ns", "p95_ns"], errors="ignore"))]
 
 
 def test_work_of_the_device_comes_first_and_each_side_is_ordered_by_self_time() -> None:
@@ -115,6 +118,37 @@ def test_a_slice_that_did_not_finish_counts_without_a_time() -> None:
     assert frame.attrs["unfinished"] == 2
     assert math.isnan(frame["mean_ns"][1])
     assert frame["max_ns"][1] == -1
+
+
+def test_a_percentile_is_the_shortest_duration_that_so_many_do_not_exceed() -> None:
+    script = Script()
+    host = script.track()
+    start = 0
+    for dur in [7, 3, *range(100, 118), 9, 1]:  # 1 3 7 9 and 100 to 117: 22 in all, and one that did not finish
+        script.add(host, "a", "host_op", start, dur)
+        start += dur
+    script.add(host, "b", "host_op", start, 40)
+    script.add(host, "a", "host_op", start + 50, -1)
+    frame = hotspots(script.trace()).set_index("name")
+    # half of 22 are 11: the 11th of them, 106; 95 % are 20.9: the 21st, 116
+    assert frame.loc["a", ["p50_ns", "p95_ns", "max_ns"]].tolist() == [106, 116, 117]
+    assert frame.loc["b", ["p50_ns", "p95_ns", "max_ns"]].tolist() == [40, 40, 40]
+
+
+def test_percentiles_of_slices_that_did_not_finish_are_unknown() -> None:
+    script = Script()
+    script.add(script.track(), "a", "host_op", 0, -1)
+    frame = hotspots(script.trace())
+    assert frame[["p50_ns", "p95_ns"]].to_numpy().tolist() == [[-1, -1]]
+    assert (records(frame)[0]["p50_ns"], records(frame)[0]["p95_ns"]) == (None, None)
+
+
+def test_percentiles_of_times_that_fill_an_int64_are_exact() -> None:
+    script = Script()
+    for number, dur in enumerate((2**62, 2**62 + 1, 2**62 + 2)):
+        script.add(script.track(f"thread {number}"), "a", "host_op", 0, dur)
+    frame = hotspots(script.trace())
+    assert (frame["p50_ns"][0], frame["p95_ns"][0]) == (2**62 + 1, 2**62 + 2)
 
 
 def test_a_share_of_nothing_is_unknown() -> None:
@@ -216,6 +250,25 @@ def test_hotspots_agree_with_adding_up_one_by_one(trace: Trace) -> None:
         assert part["self_ns"].is_monotonic_decreasing
         if part["self_ns"].sum():
             assert part["share_ratio"].sum() == pytest.approx(1)
+
+
+@untimed
+@given(traces())
+def test_percentiles_agree_with_sorting_each_row_by_itself(trace: Trace) -> None:
+    durations: dict[tuple[int, int], list[int]] = defaultdict(list)
+    slices = trace.slices
+    for category, track, dur in zip(
+        slices.category.tolist(), slices.track.tolist(), slices.dur_ns.tolist(), strict=True
+    ):
+        if dur >= 0 and track < 2:
+            durations[track, category].append(dur)
+    frame = hotspots(trace, by="category")
+    for number, row in enumerate(frame.to_dict("records")):
+        track = 1 if number < frame.attrs["device_rows"] else 0
+        ordered = sorted(durations[track, CATEGORIES.index(row["name"])])
+        for percent in (50, 95):
+            least = next((d for i, d in enumerate(ordered, 1) if 100 * i >= percent * len(ordered)), -1)
+            assert row[f"p{percent}_ns"] == least
 
 
 @untimed

@@ -36,6 +36,13 @@ def test_without_any_total_the_least_is_zero_and_the_device_is_called_relative()
     assert memory_timeline(script.trace()).attrs == {"relative": ["cpu"]}
 
 
+def test_a_cpu_is_relative_though_totals_are_recorded_as_its_allocator_counts_only_while_profiled() -> None:
+    script = Script()
+    script.memory("cpu", (1, 4000, 4000), (2, 8000, 12000))
+    script.memory("cuda:0", (3, 100, 1100))
+    assert memory_timeline(script.trace()).attrs == {"relative": ["cpu"]}
+
+
 def test_nothing_is_allocated_before_the_first_event_where_only_allocations_are_seen() -> None:
     script = Script()
     script.memory("cpu", (1, 10, -1), (2, 5, -1))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from script import Script
 
 from neuron_profile.analysis import MEMORY_CATEGORIES, memory_by_category, peak_holders
-from neuron_profile.analysis.allocations import allocations
+from neuron_profile.analysis.memory.allocations import allocations
 from trace_format import Trace, TraceBuilder
 
 BACKWARD = "autograd::engine::evaluate_function: "
@@ -192,7 +192,8 @@ def test_memory_mapped_beside_the_allocator_is_in_the_cpus_total() -> None:
     assert frame["total_bytes"].tolist() == [58, 128, 132, 82, 74, 4]
     # the 8 are an activation, the 4 a gradient
     assert frame["unknown_bytes"].tolist()[:3] == [50, 50, 50]
-    assert frame.attrs["contradicted"] == frame.attrs["relative"] == []
+    assert frame.attrs["contradicted"] == []
+    assert frame.attrs["relative"] == ["cpu"]
 
 
 def test_totals_below_what_is_allocated_leave_the_device_unknown() -> None:
@@ -210,6 +211,19 @@ def test_totals_below_what_is_allocated_leave_the_device_unknown() -> None:
     assert frame.attrs["contradicted"] == ["cuda:0"]
     held = peak_holders(script.trace())
     assert held[held["device"] == "cuda:0"][["op", "bytes"]].values.tolist() == [["(before the window)", 3]]
+
+
+def test_an_allocation_lasts_until_the_next_event_of_its_own_place_and_allocator() -> None:
+    # places at both ends of what 64 bits hold, apart by one unit of 512 bytes and by more than 48 bits
+    script = Script()
+    track = script.track()
+    low, next_to_it, high = 512, 1024, 2**64 - 512
+    allocate(script, track, (0, 1, low), (1, 2, next_to_it), (2, 4, high), (3, -2, next_to_it), device="cuda:0")
+    allocate(script, track, (4, 8, low), (5, -8, low), device="cuda:1")
+    allocate(script, track, (6, -4, high), (7, -1, low), device="cuda:0")
+    found = allocations(script.trace())
+    assert found.row.tolist() == [0, 1, 2, 4]
+    assert found.end_row.tolist() == [7, 3, 6, 5]
 
 
 def test_allocations_without_a_place_are_unknown() -> None:

@@ -27,7 +27,8 @@ def test_the_summary_holds_what_the_functions_return() -> None:
     found = analysis.summarize(trace).to_dict()
     json.dumps(found, allow_nan=False)
     assert list(found) == [
-        "metadata", "breakdown", "steps", "hotspots", "time_by_category", "peak_memory", "peak_holders", "report",
+        "metadata", "breakdown", "steps", "hotspots", "findings", "time_by_category", "peak_memory", "peak_holders",
+        "report",
     ]  # fmt: skip
     assert found["metadata"] == {"host": "here", "rank": None, "sources": [{"clock": "unix", "skew": None}]}
     assert found["steps"] == [
@@ -49,7 +50,8 @@ def test_the_summary_holds_what_the_functions_return() -> None:
 def test_what_is_not_known_is_left_out() -> None:
     found = analysis.summarize(TraceBuilder().finish()).to_dict()
     assert found == {
-        "metadata": {}, "breakdown": {"by_device": []}, "steps": [], "hotspots": [], "time_by_category": [],
+        "metadata": {}, "breakdown": {"by_device": []}, "steps": [], "hotspots": [], "findings": [],
+        "time_by_category": [],
         "report": {"source_events": 0, "kept": 0, "left_out": {}, "repaired": {}},
     }  # fmt: skip
 
@@ -60,7 +62,7 @@ def test_records_are_plain_values_and_unknown_is_none() -> None:
     (row,) = analysis.records(analysis.hotspots(script.trace()))
     assert row == {
         "name": "stuck", "category": "host_op", "count": 1, "total_ns": 0, "self_ns": 0, "mean_ns": None,
-        "max_ns": None, "share_ratio": None,
+        "p50_ns": None, "p95_ns": None, "max_ns": None, "share_ratio": None,
     }  # fmt: skip
     assert {type(row[key]) for key in ("count", "total_ns", "self_ns")} == {int}
 
@@ -73,8 +75,13 @@ def test_metadata_becomes_what_json_can_hold() -> None:
 FUNCTIONS: list[Callable[[Trace], Any]] = [
     analysis.hotspots, analysis.steps, analysis.time_by_category, analysis.memory_timeline, analysis.bytes_moved,
     analysis.bandwidth, analysis.movers, analysis.summarize, analysis.simulated_device,
+    analysis.breakdown, analysis.simulated_breakdown,
+    analysis.collectives, analysis.collective_overlap, analysis.collective_skew, analysis.collective_spans,
+    analysis.exposed_collectives, analysis.median_step, analysis.source_lines,
+    analysis.warnings_over_time, *(lambda trace, kind=kind: analysis.regions(trace, kind) for kind in analysis.REGIONS),
     lambda trace: analysis.range_summary(trace, 10, 60),
     *(lambda trace, by=by: analysis.hotspots(trace, by=by) for by in analysis.GROUPINGS),
+    *(lambda trace, by=by: analysis.call_tree(trace, by=by) for by in analysis.CALL_TREES),
 ]  # fmt: skip
 
 
@@ -105,8 +112,17 @@ def test_every_analysis_takes_a_trace_with_tracks_but_no_slices(function: Callab
 
 def test_the_public_names_are_these() -> None:
     assert analysis.__all__ == [
-        "GROUPINGS", "MEMORY_CATEGORIES", "WHOLE_WINDOW", "Comparison", "Gate", "SimulatedDevice", "Summary",
-        "bandwidth", "breakdown", "bytes_moved", "compile_time_by_step", "compiles", "diff",
-        "hotspots", "memory_by_category", "memory_timeline", "movers", "peak_holders",
-        "range_summary", "records", "simulated_device", "slowest", "steps", "summarize", "time_by_category",
+        "CALL_TREES", "GROUPINGS", "MEMORY_CATEGORIES", "OTHER_CALLS", "REGIONS", "WARNING_KINDS", "WHOLE_WINDOW",
+        "CollectiveSkew", "Comparison", "CriticalPath", "Cut", "DeviceLanes", "DurationDistribution", "Finding",
+        "Gate", "MemoryGrowth", "SimulatedDevice", "SliceCollective", "SliceWork", "Straggler", "Summary",
+        "TransferSizes", "WhatIf", "bandwidth",
+        "bandwidth_summary", "breakdown", "bytes_moved", "call_tree", "causes", "collective_overlap",
+        "collective_skew", "collective_spans", "collectives", "compile_causes", "compile_time_by_step", "compiles",
+        "critical_path", "cut", "device_lanes", "device_share", "diff", "duration_distribution",
+        "exposed_collectives", "findings", "graph_breaks", "hotspots", "idle_gaps", "median_step",
+        "memory_by_category", "memory_by_step", "memory_growth", "memory_timeline", "movers", "operations",
+        "peak_holders", "range_summary", "records", "regions", "repeated_misses", "roofline", "same_on_ranks",
+        "simulated_breakdown", "simulated_device", "slice_collective", "slice_work", "slices_of_line", "slowest",
+        "source_lines", "steps", "summarize",
+        "time_by_category", "transfer_sizes", "utilisation", "warnings_over_time",
     ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,14 +11,16 @@ from hypothesis import strategies as st
 
 from neuron_profile.analysis import Gate, diff
 from neuron_profile.analysis.comparison import GateError
-from neuron_profile.analysis.comparison.change import change
+from neuron_profile.analysis.comparison.change import _medians, change
+from neuron_profile.analysis.comparison.samples import Samples
 from trace_format import CATEGORIES, NeuronProfileError, Trace, TraceBuilder
 
 US, MS = 1_000, 1_000_000
 HOST_OP, ANNOTATION = CATEGORIES.index("host_op"), CATEGORIES.index("annotation")
 
 
-def run(*step_ms: float, operators: dict[str, float] | None = None, peak_bytes: int = 0) -> Trace:
+def run(*step_ms: float, operators: dict[str, float] | None = None, peak_bytes: int = 0,
+        compiles_told: bool = False) -> Trace:  # fmt: skip
     """Steps of these lengths one behind the other; in each, operators of these lengths in ms one behind the other."""
     builder = TraceBuilder()
     thread = builder.track("python", kind="host_thread", pid=1, tid=1)
@@ -39,7 +43,7 @@ def run(*step_ms: float, operators: dict[str, float] | None = None, peak_bytes: 
             ts_ns=[1, 2], device=builder.string("cpu"), delta_bytes=[peak_bytes, -peak_bytes],
             total_bytes=[peak_bytes, 0],
         )  # fmt: skip
-    return builder.finish()
+    return builder.finish(metadata={"sources": [{"format": "torch-structured-log"}]} if compiles_told else {})
 
 
 def noisy(mean_ms: float, seed: int, steps: int = 20) -> Trace:
@@ -134,8 +138,8 @@ def test_from_five_runs_on_the_runs_are_the_samples() -> None:
     ],
 )
 def test_a_condition_is_about_a_change_where_it_has_a_sign(condition: str, fails: bool) -> None:
-    base = run(10, 10, operators={"aten::mm": 1}, peak_bytes=1000)
-    new = run(20, 20, operators={"aten::mm": 3}, peak_bytes=2000)
+    base = run(10, 10, operators={"aten::mm": 1}, peak_bytes=1000, compiles_told=True)
+    new = run(20, 20, operators={"aten::mm": 3}, peak_bytes=2000, compiles_told=True)
     # compute 1 -> 3 ms, idle 9 -> 17 ms
     assert Gate.parse(condition).judge(diff(base, new)).fails is fails
 
@@ -143,8 +147,11 @@ def test_a_condition_is_about_a_change_where_it_has_a_sign(condition: str, fails
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("step_time", "is no condition; write one like"),
-        ("step_time > fast", "is no condition"),
+        ("", "'' is no condition; write a number, one of > >= < <= and a limit, like 'step_time > +3%'"),
+        ("step_time", "is no condition; write a number, "),
+        ("step_time > fast", "numbers are step_time, compute, "),
+        ("bogus > 1", "take one of step_time, compute, "),
+        ("hotspot:aten::mm.bogus > 1", "or hotspot:OPERATION.self_time"),
         ("speed > 3ms", "'speed' in 'speed > 3ms' is no number of a summary: take one of step_time, compute"),
         ("step_time > 3%", "a percentage is of a change; write +3% or -3%"),
         ("step_time > 3GB", "'GB' is no unit of step_time; write %, or ns, us"),
@@ -162,6 +169,7 @@ def test_a_condition_about_what_the_traces_do_not_tell_is_told_so() -> None:
     found = diff(run(10), run(10))
     for condition, words in (
         ("peak_memory > 1B", "do not tell peak_memory"),
+        ("compiles > 0", "do not tell compiles"),  # nobody listened to torch's log
         ("hotspot:aten::nothing.self_time > 1ns", "neither trace has an operation 'aten::nothing'"),
     ):
         with pytest.raises(GateError) as raised:
@@ -169,9 +177,80 @@ def test_a_condition_about_what_the_traces_do_not_tell_is_told_so() -> None:
         assert words in str(raised.value)
 
 
+def with_noisy_operator(mean_ms: float, seed: int, *, every: int = 1, steps: int = 20) -> Trace:
+    """Steps of 100 ms, every so many of them with an aten::mm of about this length, 3 % of noise."""
+    builder = TraceBuilder()
+    thread = builder.track("python", kind="host_thread", pid=1, tid=1)
+    for number, spent in enumerate(np.random.default_rng(seed).normal(mean_ms, 0.03 * mean_ms, steps).tolist()):
+        at = number * 100 * MS
+        rows = [(f"ProfilerStep#{number}", ANNOTATION, 100 * MS)]
+        if number % every == 0:
+            rows.append(("aten::mm", HOST_OP, round(spent * MS)))
+        for name, category, dur_ns in rows:
+            builder["slices"].append(
+                ts_ns=[at], dur_ns=[dur_ns], track=thread, name=builder.string(name), category=category
+            )
+    return builder.finish()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_of_an_operation_alone_fails_no_gate_and_ten_percent_do(seed: int) -> None:
+    gate = Gate.parse("hotspot:aten::mm.self_time > +1%")
+    base = with_noisy_operator(10, 100 + seed)
+    equal, slower = (gate.judge(diff(base, with_noisy_operator(mean, seed))) for mean in (10, 11))
+    assert (equal.fails, slower.fails) == (False, True)
+    assert (equal.change.base_samples, equal.change.is_point) == (20, False)
+
+
+def test_an_operation_of_few_steps_is_compared_by_its_mean() -> None:
+    base, new = run(10, 10, operators={"aten::mm": 1}), with_noisy_operator(8, 1, every=4)
+    verdict = Gate.parse("hotspot:aten::mm.self_time > +50%").judge(diff(new, with_noisy_operator(16, 1, every=4)))
+    assert verdict.change.is_point
+    assert verdict.fails
+    # 5 of 20 steps with 8 ms each: 2 ms a step, within the noise of 3 %
+    assert verdict.change.base == pytest.approx(2 * MS, rel=0.05)
+    assert not Gate.parse("hotspot:aten::mm.self_time > +0%").judge(diff(base, base)).fails
+
+
+def test_an_operation_belongs_to_the_step_of_its_rank_in_which_it_starts() -> None:
+    builder = TraceBuilder()
+    for rank, begin in ((0, 0), (1, 5)):
+        thread = builder.track(f"rank {rank}", kind="host_thread", pid=rank, tid=1, rank=rank)
+        for number in range(2):
+            at = begin + 100 * number
+            for name, category, ts_ns, dur_ns in (
+                (f"ProfilerStep#{number}", ANNOTATION, at, 100),
+                ("aten::mm", HOST_OP, at + 1, 10 + 20 * number + rank),
+            ):
+                builder["slices"].append(
+                    ts_ns=[ts_ns], dur_ns=[dur_ns], track=thread, name=builder.string(name), category=category
+                )
+    trace = builder.finish()
+    # step 0: 10 + 11 of both ranks; step 1: 30 + 31
+    assert Samples([trace]).self_time_of("aten::mm").tolist() == [21, 61]
+    assert Samples([trace]).self_time_of("aten::nothing").tolist() == [0, 0]
+
+
+def test_the_peak_of_a_cpu_is_told_to_be_since_the_start_of_the_trace() -> None:
+    told = "what was allocated since the start of the trace"
+    assert any(told in note for note in diff(run(10, peak_bytes=8), run(10, peak_bytes=8)).notes)
+    assert not any(told in note for note in diff(run(10), run(10)).notes)
+
+
 def test_a_trace_of_nothing_cannot_be_compared() -> None:
     with pytest.raises(NeuronProfileError, match="cannot be compared"):
         diff(TraceBuilder().finish(), run(10))
+
+
+@pytest.mark.parametrize("samples", [(1.0, 2.0), (5.0, 1.0, 2.0), (3.0, 1.0, 8.0, 2.0), (2.0, 2.0, 7.0, 1.0, 9.0)])
+def test_resampled_medians_are_as_frequent_as_among_all_possible_draws(samples: tuple[float, ...]) -> None:
+    every = np.median(list(product(samples, repeat=len(samples))), axis=1)
+    drawn = _medians(np.array(samples), np.random.default_rng(7))
+    assert set(drawn) <= set(every)
+    for value in set(every):
+        share = np.mean(every == value)
+        # four standard deviations of the share of so many draws
+        assert abs(np.mean(drawn == value) - share) < 4 * np.sqrt(share * (1 - share) / len(drawn))
 
 
 def test_the_interval_is_the_same_every_time_and_holds_the_difference() -> None:

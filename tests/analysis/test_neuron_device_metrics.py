@@ -290,6 +290,14 @@ def test_over_time_bins_hold_what_happened_in_them() -> None:
     # 32 KiB from 4.5 to 5.5: half of them in each bin of a microsecond
     assert found.dma_bytes_per_s["software_dynamic"][[3, 4, 5]] == pytest.approx([0, 16384e6, 16384e6])
     assert sum(found.dma_bytes_per_s["hardware_dynamic"]) / 1e6 == pytest.approx(65536)
+    # Tensor waits in [5, 8) on core 4, Vector in the 2 us before 6; nothing else waits
+    assert set(found.waiting_ratio) == {(4, "Tensor"), (4, "Vector")}
+    assert found.waiting_ratio[4, "Tensor"].tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 0, 0]
+    assert found.waiting_ratio[4, "Vector"].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+    # the queue with most bytes first: its packets [0.5, 1) and [0.9, 1.5)
+    assert list(found.queue_ratio) == [(4, "qSyncDynamicHW"), (4, "qGpSimdDynamic"), (4, "Q14")]
+    assert found.queue_ratio[4, "qSyncDynamicHW"].tolist() == [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert found.queue_ratio[4, "Q14"].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 0.25, 0]
 
 
 intervals = st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 30)), max_size=20)

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,3 +154,69 @@ def test_an_installed_package_offers_a_collector_by_an_entry_point(
     assert read_trace(profiler.config.trace_path).slices.text("name") == ["op"]
     with pytest.raises(ConfigError, match=r"neither .default. nor a list of torch, .*theirs"):
         NeuronConfig(collectors=["ours"])
+
+
+INSTALLED = """
+import time
+
+class Acme:
+    name = "acme"
+    found = 0
+
+    def __init__(self, window):
+        from collectors import Budget
+        self.budget = Budget()
+        self.spans = []
+
+    def start(self, clock):
+        self.clock, self.began = clock, clock()
+
+    def stop(self):
+        self.spans.append((self.began, self.clock() - self.began))
+
+    def collect(self, builder, *, host, rank):
+        import os
+        track = builder.track("acme", host=host, rank=rank, pid=os.getpid())
+        for ts_ns, dur_ns in self.spans:
+            builder["slices"].append(1, ts_ns=ts_ns, dur_ns=dur_ns, track=track, name=builder.string("acme window"))
+        self.found = builder.report.source_events = len(self.spans)
+
+class Broken(Acme):
+    name = "broken"
+
+    def start(self, clock):
+        raise OSError("no such device")
+"""
+
+
+def test_a_collector_of_another_distribution_is_in_the_trace_and_a_broken_one_is_counted(
+    python: Callable[..., Any], tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    (site / "acme_profile-1.0.dist-info").mkdir(parents=True)
+    (site / "acme_profile.py").write_text(INSTALLED)
+    (site / "acme_profile-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: acme-profile\nVersion: 1.0\n"
+    )
+    (site / "acme_profile-1.0.dist-info" / "entry_points.txt").write_text(
+        "[neuron_profile.collectors]\nacme = acme_profile:Acme\nbroken = acme_profile:Broken\n"
+    )
+    program = """
+import torch
+from torch.profiler import profile
+from neuron_profile import NeuronConfig
+config = NeuronConfig(profile_output_dir="out", collectors=["torch", "acme", "broken"], device_model="none")
+with profile(experimental_config=config):
+    torch.ones(3) + 1
+"""
+    root = Path(__file__).resolve().parents[2]
+    python("-c", program, PYTHONPATH=f"{root}:{site}")
+    (path,) = tmp_path.glob("out/*/*/trace.pb")
+    trace = read_trace(path)
+    names = trace.slices.text("name")
+    assert names.count("acme window") == 1
+    assert "aten::add" in names
+    assert trace.metadata["collectors"] == ["torch", "acme", "broken"]
+    assert any(
+        "start of collector 'broken' failed: OSError: no such device" in cause for cause in trace.report.left_out
+    )

@@ -119,6 +119,7 @@ def test_a_trace_that_cannot_be_written_costs_the_trace_alone_and_is_told_of_at_
     assert len(prof.events()) > 0
     assert config.trace_path is None
     assert early.startswith(f"neuron_profile: no trace will be written to profile_output_dir {tmp_path / 'file'}: ")
+    assert early.endswith("is not a folder; give profile_output_dir a folder that you may write to")
     assert caplog.messages[1].startswith("neuron_profile: the trace failed: ")
     assert caplog.text.count("\n") == len(caplog.messages) == 2
 

@@ -46,9 +46,11 @@ class Machine:
 
     def Process(self) -> SimpleNamespace:  # noqa: N802 - psutil's name
         return SimpleNamespace(
-            cpu_times=lambda: SimpleNamespace(user=0.4 * self.seconds, system=0.2 * self.seconds),
             memory_info=lambda: SimpleNamespace(rss=4096),
         )
+
+    def process_time(self) -> float:
+        return 0.6 * self.seconds
 
     def wait(self, _: float) -> bool:
         """As threading.Event.wait: False for as many passes as there are to be."""
@@ -56,9 +58,27 @@ class Machine:
         return self.passes < 0
 
 
-def sampled(passes: int, monkeypatch: pytest.MonkeyPatch) -> Trace:
-    machine = Machine(passes)
+class Ticks(Machine):
+    """The same with a clock that is late: passes are 0.95, 1.05, 0.95, ... s apart, and what Linux counts is not.
+
+    Core 0 is stopped, and core 1 busy all the time, of which Linux says 1 s each second, as it counts whole ticks.
+    Both cores are busy with the process.
+    """
+
+    def clock(self) -> int:
+        return super().clock() + (self.seconds % 2) * SECOND // 20
+
+    def cpu_times(self, *, percpu: bool) -> list[CpuTimes]:
+        return [CpuTimes(7, 0, 7, 0, 0), CpuTimes(self.seconds, 0, 5, 2, 0)] if percpu else []
+
+    def process_time(self) -> float:
+        return 2.0 * self.seconds
+
+
+def sampled(passes: int, monkeypatch: pytest.MonkeyPatch, kind: type[Machine] = Machine) -> Trace:
+    machine = kind(passes)
     monkeypatch.setitem(__import__("sys").modules, "psutil", machine)
+    monkeypatch.setattr(host_load.time, "process_time", machine.process_time)
     load = HostLoad(Window())
     monkeypatch.setattr(load, "_stop", machine)
     load.start(machine.clock)
@@ -77,6 +97,15 @@ def test_busy_cores_are_counted_without_waiting_and_guests(monkeypatch: pytest.M
     assert units == {"Host": "", "CPU 0": "cores", "CPU 1": "cores", "process CPU": "cores", "process memory": "bytes"}
     assert set(trace.tracks.rank.tolist()) == {3}
     assert trace.report.to_dict() == {"source_events": 12, "kept": 12, "left_out": {}, "repaired": {}}
+
+
+def test_what_linux_counts_in_ticks_is_no_more_than_a_whole_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = sampled(4, monkeypatch, Ticks)
+    assert counter(trace, "CPU 1")[1] == [1.0] * 4
+    # 2 s within 0.95 s would be 2.1 of 2 cores
+    assert counter(trace, "process CPU")[1] == pytest.approx([2.0, 2 / 1.05, 2.0, 2 / 1.05])
+    # of a core that has no time nothing is known
+    assert all(value != value for value in counter(trace, "CPU 0")[1])
 
 
 def test_a_long_window_is_sampled_less_often_and_keeps_its_sums(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +137,8 @@ def test_on_this_machine_the_numbers_are_possible() -> None:
     cores = psutil.cpu_count()
     assert {f"CPU {core}" for core in range(cores)} < set(trace.tracks.text("name"))
     _, busy = counter(trace, "process CPU")
-    assert 0 < max(busy) <= cores + 0.5
+    assert 0 < max(busy) <= cores
+    for core in range(cores):
+        assert 0 <= max(counter(trace, f"CPU {core}")[1]) <= 1
     _, memory = counter(trace, "process memory")
     assert min(memory) > 10_000_000  # this process has imported numpy at least

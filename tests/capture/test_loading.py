@@ -131,7 +131,10 @@ REFUSALS: dict[str, tuple[list[Trace], str]] = {
     "a trace that names no clock": ([small_trace(rank=0), small_trace(rank=1, sources=[])], "clock 'unknown'"),
     "two of one rank": ([small_trace(rank=3), small_trace(rank=3)], "both say they are rank 3"),
     "one that states no rank among others": ([small_trace(rank=0), small_trace()], "does not say which rank"),
-    "windows one after the other": ([small_trace(rank=0), small_trace(rank=1, start_ns=10**9)], "windows or runs"),
+    "windows one after the other": ([small_trace(), small_trace(start_ns=10**9)], "windows or runs.*explorer diff A B"),
+    "ranks one after the other": (
+        [small_trace(rank=0), small_trace(rank=1, start_ns=10**9)], "ranks do not overlap.*explorer diff A B",
+    ),
 }  # fmt: skip
 
 

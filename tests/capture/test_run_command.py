@@ -285,7 +285,10 @@ DISTRIBUTED = """
 torch.distributed.init_process_group("gloo")
 model = torch.nn.parallel.DistributedDataParallel(model)
 for _ in range(9): step()
-torch.distributed.barrier()  # the other may still be reading
+# gloo aborts a rank that is still reading when the other closes, and its barrier ends with reading, too
+store = torch.distributed.distributed_c10d._get_default_store()
+store.set(f"rank {torch.distributed.get_rank()} is done", "yes")
+store.wait(["rank 0 is done", "rank 1 is done"])
 torch.distributed.destroy_process_group()
 """
 

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from collectors.torch_profiler.arguments import share
+from collectors.torch_profiler.arguments import ArgumentSharing, SharedArguments
 
 SHAPES = '"Input Dims": [[2, 3]], "Concrete Inputs": ["Ev Idx"]'
+
+
+def share(*batches: Sequence[str]) -> SharedArguments:
+    sharing = ArgumentSharing()
+    for texts in batches:
+        sharing.add(texts)
+    return sharing.finish()
 
 
 def read(texts: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -72,3 +79,12 @@ def test_what_is_no_sequence_number_of_the_op_stays_in_its_text(body: str):
 def test_no_activities_have_no_texts():
     assert share([]).texts == []
     assert share([]).row.tolist() == []
+
+
+def test_texts_are_shared_with_those_that_came_before():
+    together = [f'"Sequence number": 7, {SHAPES}, "Ev Idx": 1', f'{SHAPES}, "Ev Idx": 2', "odd"]
+    shared = share(together[:1], together[1:])
+    assert shared.texts == [SHAPES, "odd"]
+    assert shared.row.tolist() == [0, 0, 1]
+    assert shared.columns["event_index"].tolist() == [1, 2, -1]
+    assert shared.columns["sequence_number"].tolist() == [7, -1, -1]

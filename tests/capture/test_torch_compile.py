@@ -14,7 +14,7 @@ from collectors import Window
 from collectors.compiles import torch_compile
 from collectors.compiles.torch_compile import LOGGER, TorchCompile
 from neuron_profile import NeuronConfig, NeuronProfiler, analysis, load
-from trace_format import Trace, TraceBuilder
+from trace_format import CATEGORIES, Trace, TraceBuilder
 
 HERE = Path(__file__).name
 
@@ -238,3 +238,29 @@ def test_the_log_is_as_it_was_after_the_window():
     builder = TraceBuilder()
     collector.collect(builder, host="here", rank=0)
     assert len(builder.finish().slices) == 0
+
+
+def test_a_phase_that_torch_records_as_an_operator_too_is_counted_once(capture: Callable[..., Trace]) -> None:
+    @torch.compile(backend="aot_eager")
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2).sum()
+
+    trace = capture(lambda: doubled(torch.ones(3, requires_grad=True)).backward())
+    names, categories = trace.slices.text("name"), trace.slices.category
+    twins = {CATEGORIES[categories[row]] for row, name in enumerate(names) if name.endswith(" (dynamo_timed)")}
+    assert twins == {"annotation"}  # there, but no work
+    phases = {name for row, name in enumerate(names) if CATEGORIES[categories[row]] == "compile"}
+    assert {"backend_compile", "create_aot_dispatcher_function"} <= phases
+    top = set(analysis.hotspots(trace)["name"])
+    assert "backend_compile" in top
+    assert not any(name.endswith("(dynamo_timed)") for name in top)
+    assert trace.report.source_events == trace.report.kept
+
+
+def test_an_operator_named_like_a_phase_that_no_log_told_stays_one(tmp_path: Path) -> None:
+    config = NeuronConfig(profile_output_dir=tmp_path)
+    with torch.profiler.profile(experimental_config=config), torch._C._profiler._RecordFunctionFast("x (dynamo_timed)"):
+        torch.ones(3)
+    trace = load(config.trace_path)
+    row = trace.slices.text("name").index("x (dynamo_timed)")
+    assert CATEGORIES[trace.slices.category[row]] == "host_op"

@@ -64,16 +64,16 @@ def test_summary_json_has_the_keys_that_are_known(trace_file: Path, capsys: pyte
     out, err = capsys.readouterr()
     assert err == ""
     found = json.loads(out)
-    assert list(found) == ["metadata", "breakdown", "steps", "hotspots", "time_by_category", "report"]
+    assert list(found) == ["metadata", "breakdown", "steps", "hotspots", "findings", "time_by_category", "report"]
     assert found["steps"][0]["dur_ns"] == 100
     assert found["report"] == {"source_events": 3, "kept": 3, "left_out": {}, "repaired": {}}
 
 
 ROWS = [
-    {"name": "gemm", "category": "compute", "count": 1, "total_ns": 40, "self_ns": 40, "mean_ns": 40.0, "max_ns": 40,
-     "share_ratio": 1.0},
+    {"name": "gemm", "category": "compute", "count": 1, "total_ns": 40, "self_ns": 40, "mean_ns": 40.0, "p50_ns": 40,
+     "p95_ns": 40, "max_ns": 40, "share_ratio": 1.0},
     {"name": "aten::mm", "category": "host_op", "count": 1, "total_ns": 60, "self_ns": 60, "mean_ns": 60.0,
-     "max_ns": 60, "share_ratio": 1.0},
+     "p50_ns": 60, "p95_ns": 60, "max_ns": 60, "share_ratio": 1.0},
 ]  # fmt: skip
 
 
@@ -82,6 +82,19 @@ def test_hotspots_json_is_a_list_of_rows(trace_file: Path, capsys: pytest.Captur
     assert json.loads(capsys.readouterr().out) == ROWS
     assert main(["hotspots", str(trace_file), "--json", "--top", "1"]) == 0
     assert json.loads(capsys.readouterr().out) == ROWS[:1]
+
+
+def test_names_in_csv_are_no_formulas_and_drive_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["=1+1", "@SUM(A1)", "esc\x1b[2J", "nul\0", "plain, with a comma"]
+    events = [
+        {"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": 10 * number, "dur": 9 - number}
+        for number, name in enumerate(names)
+    ]
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    assert main(["hotspots", str(path), "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["name"] for row in rows] == ["'=1+1", "'@SUM(A1)", "esc\\x1b[2J", "nul\\x00", "plain, with a comma"]
 
 
 def test_hotspots_csv_has_a_header_and_the_same_rows(trace_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,11 +251,11 @@ def test_a_file_called_like_a_command_is_reached_by_its_path(
     monkeypatch.chdir(trace_file.parent)
     trace_file.rename("summary")
     served = []
-    monkeypatch.setattr("explorer_app.cli.serve.serve_trace", lambda trace, **options: served.append(options["title"]))
+    monkeypatch.setattr("explorer_app.cli.serve.serve_trace", lambda trace, paths, *_, **__: served.append(paths))
     assert main(["./summary"]) == 0
     assert main(["--", "summary"]) == 0
     assert main(["summary"]) == 2
-    assert served == ["summary", "summary"]
+    assert served == [(Path("summary"),), (Path("summary"),)]
 
 
 def test_a_reader_that_stops_early_causes_no_traceback(tmp_path: Path) -> None:

@@ -54,6 +54,16 @@ def test_it_prints_the_step_time_and_the_operations_that_changed(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("how", [[], ["--markdown"]])
+def test_parts_of_hosts_alone_are_called_as_in_the_summary(
+    how: list[str], pair: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", *pair, *how]) == 0
+    out = capsys.readouterr().out
+    assert "no operator running (Python and the like)" in out
+    assert "launched" not in out
+
+
 def test_a_condition_that_holds_is_exit_1_and_its_line(
     pair: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,7 +129,11 @@ def test_windows_of_one_program_are_runs_too(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("argv", "code", "words"),
     [
-        (["--fail-if", "speed > 3"], 1, "no number of a summary"),
+        (["--fail-if", "speed > 3"], 2, "no number of a summary: take one of step_time, "),
+        (["--fail-if", ""], 2, "'' is no condition; write a number, "),
+        (["--fail-if", "step_time"], 2, "numbers are step_time, "),
+        (["--fail-if", "step_time > 3%"], 2, "write +3% or -3%"),
+        (["--fail-if", "compiles > 0"], 1, "the traces do not tell compiles"),
         (["--json", "--markdown"], 2, "--json and --markdown exclude each other"),
         (["--runs"], 1, "is no folder of runs"),
     ],

@@ -23,10 +23,10 @@ def text(report: object, *args: object) -> str:
 def test_a_blank_line_divides_the_device_from_the_host() -> None:
     lines = [line.split() for line in text(report_hotspots, hotspots(small_trace())).splitlines()]
     assert lines == [
-        ["name", "category", "count", "total", "self", "mean", "max", "share"],
-        ["gemm", "compute", "1", "40", "ns", "40", "ns", "40", "ns", "40", "ns", "100", "%"],
+        ["name", "category", "count", "total", "self", "mean", "p50", "p95", "max", "share"],
+        ["gemm", "compute", "1", *["40", "ns"] * 6, "100", "%"],
         [],
-        ["aten::mm", "host_op", "1", "60", "ns", "60", "ns", "60", "ns", "60", "ns", "100", "%"],
+        ["aten::mm", "host_op", "1", *["60", "ns"] * 6, "100", "%"],
     ]
 
 
@@ -36,6 +36,19 @@ def test_a_long_name_is_cut_and_the_numbers_are_whole() -> None:
     (cut,) = (line for line in lines if line.startswith("kkk"))
     assert "…" in cut
     assert cut.rstrip().endswith("%")
+
+
+def test_device_work_that_was_attributed_by_time_or_not_at_all_is_told() -> None:
+    # the kernel has no ids, and begins while mm is under way
+    lines = text(report_hotspots, hotspots(small_trace(), by="op")).splitlines()
+    assert lines[-1] == "40 ns of the device's work was attributed by time alone: it carries no ids."
+    builder = TraceBuilder()
+    stream = builder.track("stream 7", kind="stream", device=0)
+    builder["slices"].append(
+        1, track=stream, name=builder.string("gemm"), category=CATEGORIES.index("compute"), ts_ns=5, dur_ns=40
+    )
+    lines = text(report_hotspots, hotspots(builder.finish(), by="op")).splitlines()
+    assert lines[-1] == "40 ns of the device's work (100 %) could not be attributed."
 
 
 def test_a_trace_without_work_says_so() -> None:

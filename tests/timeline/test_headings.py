@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from neuron_runs import attention
 
 from explorer_app.web.timeline.data import TimelineData
@@ -54,6 +55,26 @@ def test_a_long_group_within_a_process_begins_folded() -> None:
         ("device", False),
         ("queues", True),
     ]
+
+
+def test_streams_stand_in_the_order_of_their_numbers_at_the_places_of_streams() -> None:
+    builder = TraceBuilder()
+    gpu = builder.track("GPU 0")
+    names = [f"stream {number}" for number in (7, 25, 285, 84)]
+    tracks = [builder.track(name, kind="stream", parent=gpu) for name in names]
+    tracks.insert(2, builder.track("marks", kind="device_annotation", parent=gpu))
+    builder["slices"].append(5, track=tracks, ts_ns=[0] * 5, dur_ns=[1] * 5)
+    ((_, _, _, shown),) = headings(builder.finish())
+    assert [name for name in shown if name != "marks"] == ["stream 7", "stream 25", "stream 84", "stream 285"]
+
+
+@pytest.mark.parametrize(("ranks", "open_"), [(8, 8), (9, 2)])
+def test_of_many_ranks_the_first_two_begin_open(ranks: int, open_: int) -> None:
+    builder = TraceBuilder()
+    tracks = [builder.track("main", kind="host_thread", pid=rank, rank=rank) for rank in range(ranks)]
+    builder["slices"].append(ranks, track=tracks, ts_ns=[0] * ranks, dur_ns=[1] * ranks)
+    outer = [(name, folded) for name, level, folded, _ in headings(builder.finish()) if level == 0]
+    assert outer == [(f"Rank {rank}", rank >= open_) for rank in range(ranks)]
 
 
 def test_parents_in_a_circle_end() -> None:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from explorer_of import explorer_of
 from neuron_runs import attention
 from playwright.sync_api import Page
-
-from explorer_app.web.app import create_app
 
 pytestmark = pytest.mark.browser
 
@@ -24,8 +23,8 @@ def test_folding_a_group_hides_the_groups_in_it_and_showing_a_slice_opens_them(
     browser_page: Callable[..., Page], served: Callable[[Any], str]
 ) -> None:
     page = browser_page()
-    page.goto(f"{served(create_app(attention().trace(), title='attention.ntff'))}/timeline")
-    page.wait_for_selector("[data-mounted=true][data-settled=true]")
+    page.goto(f"{served(explorer_of(attention().trace(), title='attention.ntff'))}/timeline")
+    page.wait_for_selector("[data-mounted=true][data-marked=true][data-settled=true]")
     shown = page.evaluate(_SHOWN)
     assert shown[:7] == ["nd0 nc4", "Executions", "Core 4", "Tensor", "Vector", "GpSimd", "Throttle"]
     assert shown[-3:] == ["Semaphores", "Core 5", "Tensor"]  # semaphores begin folded

@@ -7,15 +7,18 @@ from typing import Any
 
 import constructed
 import pytest
-from callback_requests import grouping_request
+from callback_requests import grouping_request, page_request
+from explorer_of import explorer_of
 from flask.testing import FlaskClient
 
-from explorer_app.web.app import create_app
+from explorer_app.web.library import key_of
+
+KEY = key_of("three steps")
 
 
 @pytest.fixture(scope="module")
 def client() -> FlaskClient:
-    return create_app(constructed.three_steps(), title="three steps").server.test_client()
+    return explorer_of(constructed.three_steps(), title="three steps").server.test_client()
 
 
 def is_one_plain_line(answer: Any) -> bool:
@@ -27,7 +30,16 @@ def test_pages_are_there(client: FlaskClient, path: str) -> None:
     assert client.get(path).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/_trace/nope", "/_trace/slice/abc", "/_trace/slice/99999999", "/_dash-nothing"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_trace/nope",
+        "/_trace/nope/meta",
+        f"/_trace/{KEY}/slice/abc",
+        f"/_trace/{KEY}/slice/99999999",
+        "/_dash-nothing",
+    ],
+)
 def test_what_is_not_there_is_not_found_in_one_line(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
@@ -44,10 +56,7 @@ def test_the_mark_stands_for_the_site(client: FlaskClient) -> None:
     assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
 
 
-PAGE_SWITCH = {
-    "output": "np-page.children", "outputs": {"id": "np-page", "property": "children"},
-    "inputs": [{"id": "np-url", "property": "pathname", "value": "/"}], "changedPropIds": ["np-url.pathname"],
-}  # fmt: skip
+PAGE_SWITCH = page_request("/")
 
 
 def test_a_callback_is_answered(client: FlaskClient) -> None:
@@ -69,7 +78,9 @@ def test_a_callback_is_answered(client: FlaskClient) -> None:
         PAGE_SWITCH | {"inputs": [[7]]},
         PAGE_SWITCH | {"state": {}},
         PAGE_SWITCH | {"changedPropIds": [{}]},
-        PAGE_SWITCH | {"inputs": [{"id": "np-url", "property": "pathname", "value": ["a"]}]},
+        page_request(["a"]),
+        PAGE_SWITCH | {"inputs": PAGE_SWITCH["inputs"][:1]},
+        PAGE_SWITCH | {"state": []},
     ],
 )
 def test_a_callback_that_cannot_be_meant_is_refused_in_one_line(
@@ -99,6 +110,7 @@ def test_a_chosen_row_that_is_none_is_no_failure(client: FlaskClient, chosen: An
     body = {
         "output": "np-hotspots-chosen.children", "outputs": {"id": "np-hotspots-chosen", "property": "children"},
         "inputs": [{"id": "np-hotspots", "property": "selectedRows", "value": chosen}],
+        "state": [{"id": "np-view", "property": "data", "value": None}],
         "changedPropIds": ["np-hotspots.selectedRows"],
     }  # fmt: skip
     assert client.post("/_dash-update-component", json=body).status_code == 200
@@ -110,10 +122,10 @@ def test_a_failure_is_one_plain_line_and_one_traceback_in_the_log(
     def fail(*_: Any) -> Any:
         raise ZeroDivisionError("a secret of the program")
 
-    monkeypatch.setattr("explorer_app.web.timeline.routes.overview", fail)
-    failing = create_app(constructed.three_steps(), title="t").server.test_client()
+    monkeypatch.setattr("explorer_app.web.timeline.routes.warning_bands", fail)
+    failing = explorer_of(constructed.three_steps(), title="t").server.test_client()
     with caplog.at_level(logging.ERROR):
-        answers = [failing.get("/_trace/meta") for _ in range(2)]
+        answers = [failing.get(f"/_trace/{key_of('t')}/warnings") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [500, 500]
     assert is_one_plain_line(answers[0])
     assert "secret" not in answers[0].text

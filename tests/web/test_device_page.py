@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import constructed
 import pytest
+from explorer_of import explorer_of
+from gpu_traces import matmul_and_add
 from neuron_runs import US, Profile, attention
+from test_pages import graphs, text_of
 
 from explorer_app.metric_text import exact_text, metric_text
-from explorer_app.web.app import create_app
 from explorer_app.web.pages.device import PAGE
 from explorer_app.web.pages.device.metrics import metric_rows
 from explorer_app.web.pages.device.page import of_run
+from explorer_app.web.view import whole_view
 from neuron_profile.analysis.neuron_device import device_metrics
 from trace_format import CATEGORIES, TraceBuilder
 from trace_format.importers.neuron_device.tracks import DeviceTracks
 
 
-def text_of(node: object) -> str:
-    if isinstance(node, (list, tuple)):
-        return " ".join(map(text_of, node))
-    return text_of(node.children) if hasattr(node, "children") else "" if node is None else str(node)
-
-
 def test_without_a_device_the_page_says_why_and_what_would_fill_it() -> None:
-    said = text_of(PAGE.layout(TraceBuilder().finish()))
-    assert said.startswith("No Neuron device")
+    said = text_of(PAGE.layout(whole_view(TraceBuilder().finish())))
+    assert said.startswith("No device")
     assert "ProfileMode.DEVICE" in said
 
 
@@ -40,12 +38,53 @@ def test_a_simulated_device_answers_with_estimates_and_says_so_at_every_number()
         builder["slices"].append(
             1, ts_ns=start, dur_ns=dur, track=track, name=name, category=CATEGORIES.index(category), bytes=nbytes
         )
-    said = " ".join(text_of(PAGE.layout(builder.finish())).split())
+    said = " ".join(text_of(PAGE.layout(whole_view(builder.finish()))).split())
     assert "By the estimate the busiest engine is Tensor: it works 25.0 % of the time" in said
     assert "Most time takes aten::mm , 100 % of it" in said
-    for heading in ("Span", "NEFFs run", "Operators", "HBM traffic", "Engines and DMA"):
+    for heading in ("Span", "NEFFs run", "Operators", "HBM traffic", "Engines and DMA", "Over time", "Works and waits"):
         assert f"{heading}, sim." in said
     assert "4.00 kB" in said
+
+
+def test_of_streams_the_page_says_how_long_a_device_works_and_what_it_waits_for() -> None:
+    # three steps of 33 ms: 17 compute, 3 only collectives, 1.5 only copies, 11.5 nothing whose launch is known
+    said = " ".join(text_of(PAGE.layout(whole_view(constructed.three_steps()))).split())
+    assert "Rank 0 device 0 works 65.2 % of the time. Why it idles is mostly unknown (34.8 % of the time)." in said
+    assert "Computes 51.5 %" in said
+    assert "Only communicates 9.09 %" in said
+    assert "Only copies 4.55 %" in said
+    assert "rank 0 device 0 51.5 % 9.09 % 4.55 % 34.8 %" in said
+
+
+def test_a_gap_of_a_device_leads_to_the_timeline_and_says_who_launched_what_ends_it() -> None:
+    trace = matmul_and_add()
+    said = " ".join(text_of(PAGE.layout(whole_view(trace))).split())
+    # idle from 400 to 1000 us; the kernel that ends it was launched at 10 us, before the gap
+    assert "600 µs device 0 launched, but not begun kernel 1 cudaLaunchKernel" in said
+    assert "Device 0 works" in said
+
+
+def test_the_strips_of_streams_hold_the_work_of_each() -> None:
+    (graph,) = graphs(PAGE.layout(whole_view(constructed.three_steps())))
+    figure = graph["figure"]
+    assert figure["layout"]["yaxis"]["ticktext"] == ["rank 0 device 0", "stream 7", "stream 8", "stream 9"]
+    (heat,) = figure["data"]
+    # 400 bins of 82.5 us in 33 ms; gemm works 17 ms
+    assert sum(heat["z"][1]) * 82.5e-3 == pytest.approx(17)
+    assert heat["zmax"] == 1
+
+
+def test_measured_and_simulated_devices_of_a_trace_are_told_apart() -> None:
+    builder = TraceBuilder()
+    stream = builder.track("stream 7", kind="stream", device=0)
+    tracks = DeviceTracks(builder, "trn2 NeuronCore", first_core=0, simulated=True)
+    for track, name, category, dur in ((stream, "gemm", "compute", 40), (tracks.executions(), "neff", "annotation", 90),
+                                       (tracks.engine(0, "Tensor"), "mm", "compute", 30)):  # fmt: skip
+        builder["slices"].append(
+            1, ts_ns=0, dur_ns=dur * 1000, track=track, name=builder.string(name), category=CATEGORIES.index(category)
+        )
+    said = " ".join(text_of(PAGE.layout(whole_view(builder.finish()))).split())
+    assert said.index("Device 0 works") < said.index("The simulated device, sim.") < said.index("By the estimate")
 
 
 def test_the_metrics_say_whether_the_source_reported_them() -> None:
@@ -78,14 +117,14 @@ def test_the_name_of_a_metric_tells_its_unit(name: str, value: object, shown: st
 
 
 def test_a_wrong_peak_is_said_above_the_numbers() -> None:
-    said = text_of(of_run(attention(hbm_bytes_per_s=1e9).trace(), 0))
+    said = text_of(of_run(whole_view(attention(hbm_bytes_per_s=1e9).trace()), 0))
     assert said.index("the peak is wrong") < said.index("MBU")
 
 
 def test_a_run_of_which_nothing_was_recorded_is_drawn() -> None:
     profile = Profile()
     profile.run(total_time_ps=US, instance_type="")
-    said = text_of(PAGE.layout(profile.trace()))
+    said = text_of(PAGE.layout(whole_view(profile.trace())))
     for part in ("No instructions", "Nothing over time", "No packets", "No waits", "peak unknown"):
         assert part in said
 
@@ -94,14 +133,17 @@ def test_the_address_chooses_among_several_runs_and_anything_else_is_the_first()
     profile = attention()
     profile.run(20 * US, total_time_ps=30 * US, neff="attention", index=1)
     trace = profile.trace()
-    app = create_app(trace, title="two.ntff")
+    app = explorer_of(trace, title="two.ntff")
     client = app.server.test_client()
 
     def shown(search: str) -> str:
         request = {
             "output": "np-device.children", "outputs": {"id": "np-device", "property": "children"},
             "inputs": [{"id": "np-url", "property": "search", "value": search}], "changedPropIds": [],
-            "state": [{"id": "np-url", "property": "pathname", "value": "/device"}],
+            "state": [
+                {"id": "np-url", "property": "pathname", "value": "/device"},
+                {"id": "np-view", "property": "data", "value": None},
+            ],
         }  # fmt: skip
         return str(client.post("/_dash-update-component", json=request).get_data(as_text=True))
 
@@ -113,7 +155,7 @@ def test_the_address_chooses_among_several_runs_and_anything_else_is_the_first()
 def test_runs_of_several_neffs_are_told_apart_in_the_switch() -> None:
     alike = attention()
     alike.run(20 * US, total_time_ps=30 * US, neff="attention", index=1)
-    assert "nd0 nc4 · run 1 nd0 nc4 · run 2" in text_of(of_run(alike.trace(), 0))
+    assert "nd0 nc4 · run 1 nd0 nc4 · run 2" in text_of(of_run(whole_view(alike.trace()), 0))
     two = attention()
     two.run(20 * US, total_time_ps=30 * US, neff="softmax")
-    assert "attention · nd0 nc4 · run 1 softmax · nd0 nc4 · run 1" in text_of(of_run(two.trace(), 0))
+    assert "attention · nd0 nc4 · run 1 softmax · nd0 nc4 · run 1" in text_of(of_run(whole_view(two.trace()), 0))

@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from explorer_of import explorer_of
 from neuron_runs import US, attention
 from playwright.sync_api import Page, expect
-
-from explorer_app.web.app import create_app
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def url(served: Callable[[Any], str]) -> str:
-    return served(create_app(attention().trace(), title="attention.ntff"))
+    return served(explorer_of(attention().trace(), title="attention.ntff"))
 
 
 def figures(page: Page) -> dict[str, str]:
@@ -75,8 +74,10 @@ def test_the_strips_over_time_hold_the_work_of_each_engine(browser_page: Callabl
     page = browser_page()
     page.goto(f"{url}/device")
     page.wait_for_selector(".np-device .js-plotly-plot")
-    heat = page.evaluate("document.querySelector('.np-device .js-plotly-plot').data[0]")
-    assert heat["y"][:2] == ["nc4 Tensor", "nc4 Vector"]
+    heat, named = page.evaluate(
+        "(({data, layout}) => [data[0], layout.yaxis.ticktext])(document.querySelector('.np-device .js-plotly-plot'))"
+    )
+    assert named[:2] == ["nc4 Tensor", "nc4 Vector"]
     # 400 bins of 25 ns: Tensor of core 4 works for 3 µs, 120 of them
     assert (sum(heat["z"][0]), heat["z"][0][:120]) == (120, [1] * 120)
 
@@ -100,7 +101,7 @@ def test_the_switch_leads_to_another_run_and_back(
     profile = attention()
     profile.run(20 * US, total_time_ps=30 * US, neff="attention", index=1)
     page = browser_page()
-    page.goto(f"{served(create_app(profile.trace(), title='two.ntff'))}/device")
+    page.goto(f"{served(explorer_of(profile.trace(), title='two.ntff'))}/device")
     switch = page.get_by_role("navigation", name="Which execution is shown")
     expect(switch.locator("[aria-current]")).to_have_text("nd0 nc4 · run 1")
     switch.get_by_role("link", name="nd0 nc4 · run 2").click()

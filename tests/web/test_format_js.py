@@ -32,6 +32,7 @@ def test_numbers_read_the_same_in_the_browser(browser_page: Callable[..., Any]) 
     page.add_script_tag(content=SCRIPT.read_text(encoding="utf-8"))
     cases = [[n, kind] for kind in ("duration", "size", "bandwidth") for n in NUMBERS]
     cases += [[n, "count"] for n in NUMBERS if n is None or float(n).is_integer()] + [[n, "ratio"] for n in RATIOS]
+    cases += [[0.2, "count"]]
     shown = page.evaluate("cases => cases.map(([n, kind]) => np.format(n, kind))", cases)
     expected = [FORMATS[kind](n) for n, kind in cases]
     differing = [(case, s, e) for case, s, e in zip(cases, shown, expected, strict=True) if s != e]

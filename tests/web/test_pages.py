@@ -9,19 +9,20 @@ import constructed
 import neuron_runs
 import numpy as np
 import pytest
-from callback_requests import grouping_request
+from callback_requests import grouping_request, page_request
 from dash import dcc
 from dash.development.base_component import Component
+from explorer_of import explorer_of
 
 from explorer_app.web import shell
-from explorer_app.web.app import create_app
 from explorer_app.web.chart import plain, value_axis
 from explorer_app.web.links import slice_href, timeline_href
 from explorer_app.web.page import Page
 from explorer_app.web.pages import PAGES, device
-from explorer_app.web.pages.hotspots import hotspot_rows
+from explorer_app.web.pages.hotspots.rows import hotspot_rows
 from explorer_app.web.pages.overview.captured import captured_facts
 from explorer_app.web.pages.overview.step_times import steps_card
+from explorer_app.web.view import whole_view
 from neuron_profile.analysis import slowest
 from trace_format import CATEGORIES, Trace, TraceBuilder
 
@@ -69,7 +70,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_page_draws_every_trace_under_its_question(page: Page, trace: Trace) -> None:
-    drawn = shell.page_in_shell(page, page.layout(trace))
+    drawn = shell.page_in_shell(page, page.layout(whole_view(trace)))
     headings = [c.children for c in components(drawn) if type(c).__name__ == "H1"]
     assert headings == [page.question]
     assert page.question.endswith("?")
@@ -77,7 +78,7 @@ def test_each_page_draws_every_trace_under_its_question(page: Page, trace: Trace
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_chart_offers_to_send_data_anywhere(page: Page, trace: Trace) -> None:
-    for graph in graphs(page.layout(trace)):
+    for graph in graphs(page.layout(whole_view(trace))):
         config = graph["config"]
         assert config["showSendToCloud"] is False
         assert config["plotlyServerURL"] == ""
@@ -86,14 +87,15 @@ def test_no_chart_offers_to_send_data_anywhere(page: Page, trace: Trace) -> None
 
 def test_the_walk_over_layouts_finds_the_charts() -> None:
     trace = constructed.three_steps()
-    found = {page.name: len(graphs(page.layout(trace))) for page in PAGES}
-    assert found == {"Overview": 1, "Timeline": 0, "Hotspots": 0, "Memory": 1, "Device": 0}
-    assert len(graphs(device.PAGE.layout(neuron_runs.attention().trace()))) == 1
+    found = {page.name: len(graphs(page.layout(whole_view(trace)))) for page in PAGES}
+    assert (found["Overview"], found["Timeline"], found["Hotspots"]) == (1, 0, 0)
+    assert found["Memory"] > 0
+    assert len(graphs(device.PAGE.layout(whole_view(neuron_runs.attention().trace())))) == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_component_takes_text_for_markup(page: Page) -> None:
-    for component in components(page.layout(constructed.hostile())):
+    for component in components(page.layout(whole_view(constructed.hostile()))):
         assert not isinstance(component, (dcc.Markdown, dcc.ConfirmDialog))
         assert getattr(component, "dangerously_allow_html", None) is None
         assert getattr(component, "dangerously_allow_code", None) is None
@@ -105,7 +107,7 @@ def test_paths_and_names_are_distinct_and_the_first_page_is_at_the_root() -> Non
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
-    app = create_app(constructed.three_steps(), title="three steps")
+    app = explorer_of(constructed.three_steps(), title="three steps")
     index = app.server.test_client().get("/").get_data(as_text=True)
     assert "//" not in index.replace("http://www.w3.org", "").split("<body>")[0].replace("/assets//", "")
     assert app.scripts.config.serve_locally
@@ -114,40 +116,36 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "</title><script>alert(1)</script>", "a & b.json"])
 def test_a_file_name_is_text_in_the_served_page(title: str) -> None:
-    app = create_app(constructed.empty(), title=title)
+    app = explorer_of(constructed.empty(), title=title)
     index = app.server.test_client().get("/").get_data(as_text=True)
     assert "<script>alert" not in index
 
 
 def test_the_overview_says_what_a_clean_import_and_an_unclean_one_did() -> None:
-    unclean = text_of(shell.layout(constructed.three_steps(), title="t", pages=PAGES))
+    unclean = text_of(shell.banners(constructed.three_steps()))
     assert "Of the file's 30 events, 2 left out and 1 repaired." in unclean
-    clean = text_of(shell.layout(constructed.empty(), title="t", pages=PAGES))
+    clean = text_of(shell.banners(constructed.empty()))
     assert "left out" not in clean
 
 
 def test_a_simulated_track_is_announced_on_every_page() -> None:
     builder = TraceBuilder()
     builder.track("Tensor", kind="engine", simulated=1)
-    assert "simulated, not measured" in text_of(shell.layout(builder.finish(), title="t", pages=PAGES))
-    assert "simulated" not in text_of(shell.layout(constructed.empty(), title="t", pages=PAGES))
+    assert "simulated, not measured" in text_of(shell.banners(builder.finish()))
+    assert "simulated" not in text_of(shell.banners(constructed.empty()))
 
 
 def test_a_page_that_fails_says_so_and_the_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     failing = Page(path="/hotspots", name="Hotspots", question="Which?", layout=lambda trace: 1 / 0)
     monkeypatch.setattr("explorer_app.web.app.PAGES", (PAGES[0], failing))
-    client = create_app(constructed.three_steps(), title="t").server.test_client()
+    client = explorer_of(constructed.three_steps(), title="t").server.test_client()
 
     def show(path: str) -> str:
-        body = {
-            "output": "np-page.children", "outputs": {"id": "np-page", "property": "children"},
-            "inputs": [{"id": "np-url", "property": "pathname", "value": path}], "changedPropIds": ["np-url.pathname"],
-        }  # fmt: skip
-        return client.post("/_dash-update-component", json=body).get_data(as_text=True)
+        return client.post("/_dash-update-component", json=page_request(path)).get_data(as_text=True)
 
     assert "could not be worked out" in show("/hotspots")
     assert "ZeroDivisionError" not in show("/hotspots")
-    assert "Where does the time of a step go?" in show("/")
+    assert "What bounds my step, and what would fixing it return?" in show("/")
     assert "There is no such page" in show("/elsewhere")
 
 
@@ -155,8 +153,16 @@ def test_what_is_unknown_about_a_capture_is_a_dash() -> None:
     facts = dict(captured_facts(constructed.empty()))
     assert facts == {
         "Host": "–", "Process": "–", "Ranks": "–", "Device": "–", "PyTorch": "–", "Started": "–", "Events": "0",
-        "Recorded": "–", "Recorded by": "–",
+        "Numbers": "–", "Recorded": "–", "Recorded by": "–",
     }  # fmt: skip
+
+
+def test_a_device_that_was_estimated_is_named_as_such_beside_one_that_was_there() -> None:
+    builder = TraceBuilder()
+    builder.metadata["simulated"] = {"generation": "trn2"}
+    assert dict(captured_facts(builder.finish()))["Device"] == "trn2 NeuronCore (simulated)"
+    builder.metadata["device_model"] = "NVIDIA T4"
+    assert dict(captured_facts(builder.finish()))["Device"] == "NVIDIA T4; trn2 NeuronCore (simulated)"
 
 
 def test_facts_of_a_capture_come_from_wherever_the_trace_says_them() -> None:
@@ -183,9 +189,9 @@ def test_facts_of_a_capture_come_from_wherever_the_trace_says_them() -> None:
 
 
 def test_a_link_to_a_slice_shows_it_with_a_margin_and_selects_it() -> None:
-    assert timeline_href(1000, 2000, slice_id=7) == "/timeline?t0=900&t1=2100&slice=7"
-    assert timeline_href(1000, 1001) == "/timeline?t0=999&t1=1002"
-    assert slice_href(constructed.empty(), -1) == ""
+    assert timeline_href(whole_view(constructed.empty()), 1000, 2000, slice_id=7) == "/timeline?t0=900&t1=2100&slice=7"
+    assert timeline_href(whole_view(constructed.empty()), 1000, 1001) == "/timeline?t0=999&t1=1002"
+    assert slice_href(whole_view(constructed.empty()), -1) == ""
 
 
 def test_the_slowest_call_is_the_longest_of_its_name_side_and_category() -> None:
@@ -246,7 +252,7 @@ def test_a_long_run_is_drawn_as_a_line_that_keeps_its_longest_step() -> None:
 def grouped(trace: Trace, by: Any) -> list[dict[str, Any]]:
     """What the Hotspots page puts into its parts for a grouping, in the order in which it declares them."""
     outputs, body = grouping_request(by)
-    answer = create_app(trace, title="t").server.test_client().post("/_dash-update-component", json=body)
+    answer = explorer_of(trace, title="t").server.test_client().post("/_dash-update-component", json=body)
     found = answer.json["response"]
     return [{what: found[name][what]} for name, what in outputs]
 
@@ -259,12 +265,12 @@ def text_of_json(node: Any) -> str:
 
 
 def layout_of(name: str, trace: Trace) -> Any:
-    return next(page for page in PAGES if page.name == name).layout(trace)
+    return next(page for page in PAGES if page.name == name).layout(whole_view(trace))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_text_on_a_page_is_longer_than_a_reader_wants(page: Page) -> None:
-    drawn = page.layout(constructed.long_names())
+    drawn = page.layout(whole_view(constructed.long_names()))
     texts = [part for c in components(drawn) for part in (getattr(c, "children", None),) if isinstance(part, str)]
     # all of the metadata, behind its fold, is meant to be whole
     folded = [c.children for c in components(drawn) if type(c).__name__ == "Pre"]
@@ -317,7 +323,7 @@ def test_many_ranks_or_long_runs_are_strips_that_keep_the_longest_step(ranks: in
 
 
 def test_memory_of_several_ranks_marks_the_one_with_the_highest_peak() -> None:
-    (graph,) = graphs(layout_of("Memory", constructed.ranks(4)))
+    graph = next(g for g in graphs(layout_of("Memory", constructed.ranks(4))) if g["id"]["chart"] == "memory")
     curves = graph["figure"]["data"]
     assert [curve["line"]["color"] for curve in curves] == ["var(--np-dim)"] * 3 + ["var(--np-accent)"]
     assert [curve.get("showlegend", True) for curve in curves] == [False] * 3 + [True]
@@ -351,14 +357,14 @@ def test_the_axis_of_a_chart_has_the_unit_of_the_header() -> None:
     ],
 )
 def test_the_heading_and_the_answer_are_those_of_the_grouping(by: str, heading: str, answer: str) -> None:
-    _, columns, _, said, _, question = grouped(constructed.three_steps(), by)
+    _, columns, _, said, question = grouped(constructed.three_steps(), by)
     assert columns["columnDefs"][0]["headerName"] == heading
     assert answer in text_of_json(said["children"])
     assert question["children"].startswith(f"Which {'operations' if by == 'name' else by.removesuffix('y')}")
 
 
 def test_the_overview_divides_the_steps_into_parts_that_add_up() -> None:
-    shown = text_of(PAGES[0].layout(constructed.three_steps()))
+    shown = text_of(PAGES[0].layout(whole_view(constructed.three_steps())))
     # of 33 ms: gemm 17; all_reduce 4.5, the second under the gemm; copies 1.5; nothing says who launched the rest
     assert "Its largest part is compute: 51.5 %." in shown
     for part in (

@@ -8,9 +8,9 @@ from typing import Any
 
 import constructed
 import pytest
+from explorer_of import explorer_of
 from playwright.sync_api import Page, expect
 
-from explorer_app.web.app import create_app
 from explorer_app.web.pages import PAGES
 from trace_format import CATEGORIES, TraceBuilder
 
@@ -19,17 +19,17 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def url(served: Callable[[Any], str]) -> str:
-    return served(create_app(constructed.three_steps(), title="three_steps.json"))
+    return served(explorer_of(constructed.three_steps(), title="three_steps.json"))
 
 
 @pytest.fixture(scope="module")
 def hostile_url(served: Callable[[Any], str]) -> str:
-    return served(create_app(constructed.hostile(), title=constructed.HOSTILE[0]))
+    return served(explorer_of(constructed.hostile(), title=constructed.HOSTILE[0]))
 
 
 @pytest.fixture(scope="module")
 def empty_url(served: Callable[[Any], str]) -> str:
-    return served(create_app(constructed.empty(), title="empty.pb"))
+    return served(explorer_of(constructed.empty(), title="empty.pb"))
 
 
 def heading(page: Page) -> Any:
@@ -70,7 +70,7 @@ def test_links_lead_to_pages_without_loading_anew_and_back_leads_back(
     expect(heading(page)).to_have_text("Which operations take the time?")
     assert page.url == f"{url}/hotspots"
     page.go_back()
-    expect(heading(page)).to_have_text("Where does the time of a step go?")
+    expect(heading(page)).to_have_text("What bounds my step, and what would fixing it return?")
     page.go_forward()
     expect(heading(page)).to_have_text("Which operations take the time?")
     assert page.evaluate("window.sameDocument")
@@ -83,7 +83,7 @@ def test_a_page_left_while_its_charts_are_drawn_leaves_no_errors(browser_page: C
         page.get_by_role("link", name="Memory").click()
         expect(heading(page)).to_have_text("Where do the bytes go?")
         page.go_back()
-        expect(heading(page)).to_have_text("Where does the time of a step go?")
+        expect(heading(page)).to_have_text("What bounds my step, and what would fixing it return?")
         page.get_by_role("link", name="Hotspots").click()
         expect(heading(page)).to_have_text("Which operations take the time?")
         page.wait_for_selector("#np-hotspots .ag-row")
@@ -95,8 +95,7 @@ def test_the_overview_shows_the_numbers_worked_out_by_hand(browser_page: Callabl
     main = page.locator("main")
     expect(main.locator(".np-answer")).to_have_text(
         "A step takes 11.0 ms (median of 3). Its largest part is compute: 51.5 %. "
-        "On the device most of the time is compute: 73.9 %. "
-        "On the host most of the time is host op: 100 %."
+        "Fixing the first finding would return about 1.50 ms of each (13.6 %)."
     )
     figures = dict(
         zip(
@@ -106,8 +105,8 @@ def test_the_overview_shows_the_numbers_worked_out_by_hand(browser_page: Callabl
         )
     )
     assert figures == {
-        "Step, median": "11.0 ms", "Captured": "33.0 ms", "Work on the device": "23.0 ms",
-        "Work on the host": "15.0 ms", "Memory, peak": "3.00 MB",
+        "Step, median": "11.0 ms", "Device busy": "65.2 %", "Collectives, exposed": "1.50 ms",
+        "Memory, peak": "3.00 MB",
     }  # fmt: skip
     device = page.get_by_role("table", name="Time by category on the device").locator("tbody tr")
     assert [row.split("\t") for row in device.all_inner_texts()] == [
@@ -138,9 +137,11 @@ def test_the_chart_of_steps_has_a_bar_for_each(browser_page: Callable[..., Page]
     page = browser_page()
     page.goto(url)
     page.wait_for_selector(".np-chart .bars .point")
-    drawn = page.evaluate("document.querySelector('.np-chart .js-plotly-plot').data[0]")
-    assert drawn["x"] == [0, 1, 2]
-    assert drawn["y"] == [10_000_000, 12_000_000, 11_000_000]
+    drawn = page.evaluate("document.querySelector('.np-chart .js-plotly-plot').data.map(({x, y}) => ({x, y}))")
+    assert drawn[0]["x"] == ["step 0", "step 1", "step 2"]
+    assert [sum(heights) for heights in zip(*(curve["y"] for curve in drawn), strict=True)] == [
+        10_000_000, 12_000_000, 11_000_000,
+    ]  # fmt: skip
     assert page.locator(".np-chart .modebar-btn").count() == 0
     config = page.evaluate("document.querySelector('.np-chart .js-plotly-plot')._context")
     assert (config["showSendToCloud"], config["plotlyServerURL"], config["displaylogo"]) == (False, "", False)
@@ -150,7 +151,7 @@ def test_the_banner_leads_to_what_the_import_did(browser_page: Callable[..., Pag
     page = browser_page()
     page.goto(f"{url}/memory")
     page.get_by_role("link", name="What and why").click()
-    expect(heading(page)).to_have_text("Where does the time of a step go?")
+    expect(heading(page)).to_have_text("What bounds my step, and what would fixing it return?")
     report = page.get_by_role("table", name="What the import left out or repaired")
     expect(report).to_be_in_viewport()
     rows = [row.split("\t") for row in report.locator("tbody tr").all_inner_texts()]
@@ -203,7 +204,7 @@ def test_a_hundred_thousand_names_scroll_sort_and_filter(
     browser_page: Callable[..., Page], served: Callable[[Any], str]
 ) -> None:
     page = browser_page()
-    page.goto(served(create_app(constructed.many_names(100_000), title="many")) + "/hotspots")
+    page.goto(served(explorer_of(constructed.many_names(100_000), title="many")) + "/hotspots")
     row = page.locator('#np-hotspots .ag-row[row-index="0"] [col-id="name"]')
     expect(row).to_have_text("operation 99999")
     assert page.locator("#np-hotspots .ag-row").count() < 200
@@ -297,6 +298,8 @@ def test_rows_are_copied_as_shown_with_exact_values(browser_page: Callable[..., 
         "Total",
         "Calls",
         "Mean",
+        "p50",
+        "p95",
         "Max",
     ]
     values = row.split("\t")
@@ -309,17 +312,18 @@ def test_the_memory_page_shows_the_numbers_worked_out_by_hand(browser_page: Call
     page = browser_page()
     page.goto(f"{url}/memory")
     expect(page.locator(".np-answer")).to_have_text(
-        "At most 3.00 MB are allocated on cpu, 12.0 ms after the start. "
-        "12.0 MB are moved; Memcpy HtoD moves most: 12.0 MB."
+        "12.0 MB are moved, a copy counted once; Memcpy HtoD moves most: 12.0 MB. "
+        "At most 3.00 MB are allocated on cpu, 12.0 ms after the start; "
+        "what was allocated before the trace is not in it."
     )
     page.wait_for_selector("#np-movers .ag-row")
     assert cells(page, "np-movers", "bytes") == ["12.0 MB"]
     assert cells(page, "np-movers", "bytes_per_s") == ["8.00 GB/s"]
     page.wait_for_selector(".np-chart .scatterlayer .trace")
     traces = page.evaluate("document.querySelector('.np-chart .js-plotly-plot').data.map(t => [t.name, t.x, t.y])")
-    allocated = next(t for t in traces if t[0] == "allocated on cpu")
+    allocated = next(t for t in traces if t[0] == "allocated on cpu, since the start of the trace")
     assert allocated[1:] == [[1, 12, 23, 33], [1_000_000, 3_000_000, 2_000_000, 2_000_000]]
-    moved = next(t for t in traces if t[0] == "moved on the device")
+    moved = next(t for t in traces if t[0] == "host to device")
     assert max(moved[2]) == pytest.approx(8e9)
 
 
@@ -430,7 +434,7 @@ def test_an_unknown_address_says_so_and_offers_the_pages(browser_page: Callable[
 
 @pytest.fixture(scope="module")
 def long_url(served: Callable[[Any], str]) -> str:
-    return served(create_app(constructed.long_names(), title="f" * 250 + ".json"))
+    return served(explorer_of(constructed.long_names(), title="f" * 250 + ".json"))
 
 
 @pytest.mark.parametrize("where", [*(page.path for page in PAGES), "/hotspots?by=track"])
@@ -470,9 +474,9 @@ def test_one_chart_on_a_large_window_takes_the_height_of_its_card(
             category=CATEGORIES.index("memcpy"), bytes=1000,
         )  # fmt: skip
     page = browser_page(width=2560, height=1440)
-    page.goto(served(create_app(builder.finish(), title="t")) + "/memory")
+    page.goto(served(explorer_of(builder.finish(), title="t")) + "/memory")
     page.wait_for_selector(".np-chart .js-plotly-plot")
-    card, chart = page.locator(".np-memory > .np-card").first, page.locator(".np-chart")
+    card, chart = page.locator(".np-memory .np-card").first, page.locator(".np-chart").first
     assert chart.bounding_box()["height"] > 0.85 * card.bounding_box()["height"]
     expect(card.get_by_text("No allocations: allocations were not recorded.")).to_be_visible()
 

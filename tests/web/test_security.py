@@ -5,15 +5,15 @@ from __future__ import annotations
 import constructed
 import flask
 import pytest
+from explorer_of import explorer_of
 from flask.testing import FlaskClient
 
 from explorer_app.web import security
-from explorer_app.web.app import create_app
 
 
 @pytest.fixture(scope="module")
 def server() -> flask.Flask:
-    return create_app(constructed.three_steps(), title="three steps").server
+    return explorer_of(constructed.three_steps(), title="three steps").server
 
 
 @pytest.fixture

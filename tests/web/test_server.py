@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 import constructed
 import dash
 import pytest
+from explorer_of import explorer_of
 
-from explorer_app.web.app import create_app
 from explorer_app.web.server import serve
 from trace_format import NeuronProfileError
 
 
 @pytest.fixture(scope="module")
 def app() -> dash.Dash:
-    return create_app(constructed.three_steps(), title="three steps")
+    return explorer_of(constructed.three_steps(), title="three steps")
 
 
 @pytest.fixture(autouse=True)

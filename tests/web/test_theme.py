@@ -69,6 +69,26 @@ def test_groups_of_categories_are_told_apart_by_colour_blind_eyes(scheme: int, v
         assert distance >= APART, (one, other, round(distance, 1))
 
 
+@pytest.mark.parametrize("scheme", range(2), ids=theme.SCHEMES)
+def test_marks_stand_out_and_a_note_reads_on_its_flag(scheme: int) -> None:
+    panel = theme.SURFACES["panel"][scheme]
+    assert contrast(theme.SURFACES["note"][scheme], panel) >= READABLE
+    assert contrast(theme.SURFACES["found"][scheme], panel) >= 3  # WCAG 2.2, 1.4.11
+
+
+@pytest.mark.parametrize("palette", ["HUES", "SHARES"])
+@pytest.mark.parametrize("scheme", range(2), ids=theme.SCHEMES)
+def test_the_colours_of_names_and_of_shares_are_even_and_a_label_reads_on_each(scheme: int, palette: str) -> None:
+    colors = [pair[scheme] for pair in getattr(theme, palette)]
+    ink = theme.SURFACES["on-cat"][scheme]
+    assert min(contrast(color, ink) for color in colors) >= READABLE
+    seen = [lab(linear(color)) for color in colors]
+    apart = [float(np.linalg.norm(one - other)) for one, other in itertools.combinations(seen, 2)]
+    steps = [float(np.linalg.norm(one - other)) for one, other in itertools.pairwise(seen)]
+    assert min(apart) >= APART
+    assert max(steps) <= 2 * min(steps)
+
+
 def test_every_category_belongs_to_one_group_and_has_a_colour() -> None:
     members = [category for group in theme.GROUPS.values() for category in group]
     assert sorted(members) == sorted(CATEGORIES)
@@ -81,5 +101,6 @@ def test_the_style_sheet_defines_each_property_for_both_schemes() -> None:
         for selector, body in re.findall(r"(:root[^{]*)\{([^}]*)\}", theme.css())
     }
     wanted = {f"--np-{name}" for name in theme.SURFACES} | {f"--np-cat-{name}" for name in CATEGORIES}
+    wanted |= {f"--np-hue-{number}" for number in range(16)} | {f"--np-share-{number}" for number in range(6)}
     assert rules[":root"] == wanted
     assert rules[":root[data-mantine-color-scheme=dark]"] == wanted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -36,6 +37,7 @@ class _Record(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 _ONE = msgspec.json.Decoder(_Record)
 _MANY = msgspec.json.Decoder(list[_Record])
+_KIND = attrgetter("device_type", "device_id")
 
 
 @dataclass(slots=True)
@@ -55,24 +57,28 @@ def read_records(args: Sequence[bytes], *, private_use_name: str) -> MemoryRecor
     """The memory records among the arguments of `n` instants; one that says more or less than a record is none."""
     found = _decoded(args)
     records = [record for record in found if record is not None]
-    kinds = [(record.device_type, record.device_id) for record in records]
+    kinds = list(map(_KIND, records))
     names = {kind: _device(*kind, private_use_name) for kind in dict.fromkeys(kinds)}
     return MemoryRecords(
         understood=np.array([record is not None for record in found], bool),
-        device=[names[kind] for kind in kinds],
-        delta_bytes=np.array([record.delta for record in records], np.int64),
-        total_bytes=np.array([record.allocated for record in records], np.int64),
-        reserved_bytes=np.array([record.reserved for record in records], np.int64),
-        event_index=np.array([record.event_index for record in records], np.int64),
+        device=list(map(names.__getitem__, kinds)),
+        delta_bytes=_numbers("delta", records),
+        total_bytes=_numbers("allocated", records),
+        reserved_bytes=_numbers("reserved", records),
+        event_index=_numbers("event_index", records),
         address=np.array([record.address % 2**64 for record in records], np.uint64),
     )
+
+
+def _numbers(field: str, records: Sequence[_Record]) -> Array:
+    return np.fromiter(map(attrgetter(field), records), np.int64, len(records))
 
 
 def _decoded(args: Sequence[bytes]) -> Sequence[_Record | None]:
     """The record in each text, None where there is none."""
     try:
         records = _MANY.decode(b"[%b]" % b",".join(args))
-        if len(records) == len(args) and max((abs(r.address) for r in records), default=0) < 2**64:
+        if len(records) == len(args) and max(map(abs, map(attrgetter("address"), records)), default=0) < 2**64:
             return records
     except msgspec.MsgspecError:
         pass

@@ -32,7 +32,7 @@
     duration: (ns) => scaled(ns, Math.abs(ns) >= 5 * MINUTE ? LONG_TIME : TIME),
     size: (bytes) => scaled(bytes, decimal('B')),
     bandwidth: (rate) => scaled(rate, decimal('B/s')),
-    count: (n) => separated(Math.round(n), 0),
+    count: (n) => (n > 0 && n < 0.5 ? '< 1' : separated(Math.round(n), 0)),
     ratio(value) {
       if (value !== 0 && Math.abs(value) < 1e-5) return value > 0 ? '< 0.001 %' : '> -0.001 %';
       const percent = value * 100;
@@ -61,7 +61,9 @@
     format: (value, kind) => ((kind === 'ratio' ? Number.isFinite(value) : isKnown(value)) ? formats[kind](value) : UNKNOWN),
     exact(value, unit) {
       if (!isKnown(value)) return UNKNOWN;
-      const text = value.toLocaleString('en-US', { maximumFractionDigits: 15 });
+      // a ratio of two measured times is known to no more digits than these
+      const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 6 } : { maximumFractionDigits: 6 };
+      const text = value.toLocaleString('en-US', digits);
       return unit ? `${text} ${unit}` : text;
     },
   });

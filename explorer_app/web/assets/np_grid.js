@@ -7,6 +7,7 @@
   functions.npParse = window.np.parse;
   functions.npNamed = (text) => window.np.named(text);
   functions.npNameTooltip = (text) => window.np.nameTooltip(text);
+  functions.npLeaveToBrowser = () => false;
 
   const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
   const element = (...args) => window.React.createElement(...args);
@@ -37,7 +38,12 @@
   // Esc backs out one level: here, from the chosen row.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
-    for (const grid of document.querySelectorAll('.np-grid[id]')) window.dash_ag_grid.getApi(grid.id)?.deselectAll();
+    for (const grid of document.querySelectorAll('.np-grid[id]')) {
+      const api = window.dash_ag_grid.getApi(grid.id);
+      if (!api?.getSelectedNodes().length) continue;
+      api.deselectAll();
+      event.preventDefault();
+    }
   });
 
   // Tabs and line ends inside a value would break the table; everything else is copied as it is.

@@ -14,4 +14,5 @@ PAGE = Page(
     register_callbacks=register_callbacks,
     keys=KEYS,
     fills_height=True,
+    shows_whole=True,
 )

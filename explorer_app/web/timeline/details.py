@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from explorer_app.web.timeline.chain import chain
 from explorer_app.web.timeline.data import TimelineData
-from trace_format import CATEGORIES, TRACK_KINDS
+from explorer_app.web.timeline.mention import mention
+from explorer_app.web.timeline.source_lines import source_lines
 from trace_format.columns import Meaning
 from trace_format.tables import Table
 
@@ -33,6 +35,8 @@ def slice_details(data: TimelineData, row: int) -> dict[str, Any]:
     text. `drawn_dur` is how long it is drawn: to the end of the trace where it did not finish (`dur` None). `parents`
     go outwards. `previous`, `next` are its neighbours on its lane, `child` is its first child.
     `flows_in` lead to it, `flows_out` from it, at most `MOST_FLOWS` each; `flow_count` counts all.
+    `chain` goes on from those (see `chain.chain`), `source` says which lines of the program it comes from (see
+    `source_lines.source_lines`).
     Texts longer than `LONGEST_VALUE` are cut and end with an ellipsis.
     """
     trace, lanes = data.trace, data.lanes
@@ -40,7 +44,7 @@ def slice_details(data: TimelineData, row: int) -> dict[str, Any]:
     lane, position = _place(data, row)
     flows_in, flows_out = trace.flows.to_slice == row, trace.flows.from_slice == row
     return {
-        **_mention(data, row),
+        **mention(data, row),
         "name": _cut(slices.pool.strings[slices.name[row]]),
         "start_ns": str(slices.ts_ns[row]),
         "self": _known(slices.self_ns[row]),
@@ -50,6 +54,7 @@ def slice_details(data: TimelineData, row: int) -> dict[str, Any]:
         "ids": _fields(slices, row, without=_NOT_AN_ID),
         "args": _args(data, row),
         "stack": [_cut(frame) for frame in trace.pool.frames(int(slices.stack[row]))[-MOST_FRAMES:]],
+        "source": _plain(source_lines(data, row)),
         "parents": _parents(data, row),
         "previous": int(lanes.row[position - 1]) if position > lanes.offset[lane] else None,
         "next": int(lanes.row[position + 1]) if position + 1 < lanes.offset[lane + 1] else None,
@@ -57,39 +62,10 @@ def slice_details(data: TimelineData, row: int) -> dict[str, Any]:
         "flows_in": _flows(data, flows_in, trace.flows.from_slice),
         "flows_out": _flows(data, flows_out, trace.flows.to_slice),
         "flow_count": int(np.count_nonzero(flows_in)) + int(np.count_nonzero(flows_out)),
+        "chain": chain(data, row),
         "collective": _row_of(trace.collectives, row),
         "compile": _row_of(trace.compiles, row),
     }
-
-
-def _mention(data: TimelineData, row: int) -> dict[str, Any]:
-    """What is said of a slice wherever it is mentioned; enough to draw it and to go to it."""
-    trace, slices = data.trace, data.trace.slices
-    track, dur = int(slices.track[row]), int(slices.dur_ns[row])
-    start = int(slices.ts_ns[row])
-    return {
-        "id": row,
-        "name": data.name(int(slices.name[row])),
-        "category": CATEGORIES[slices.category[row]],
-        "start": start - data.start_ns,
-        "dur": dur if dur >= 0 else None,
-        "drawn_dur": dur if dur >= 0 else data.lanes.end_ns - start,
-        "lane": data.lanes.lane_of(track, int(slices.depth[row])),
-        "track": {
-            "id": track,
-            "name": data.label(int(trace.tracks.name[track])) or f"track {track}",
-            "kind": TRACK_KINDS[trace.tracks.kind[track]],
-            "process": _path(data, track),
-            "simulated": bool(trace.tracks.simulated[track]),
-        },
-    }
-
-
-def _path(data: TimelineData, track: int) -> str:
-    """What a track belongs to, outermost first: "fused.neff › Core 4"; its own name where it belongs to nothing."""
-    path = data.path(track)
-    names = (data.label(int(data.trace.tracks.name[at])) for at in (path[:-1] or path))
-    return " › ".join(name for name in names if name)
 
 
 def _place(data: TimelineData, row: int) -> tuple[int, int]:
@@ -104,7 +80,7 @@ def _place(data: TimelineData, row: int) -> tuple[int, int]:
 def _parents(data: TimelineData, row: int) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     while len(out) < MOST_PARENTS and (row := int(data.trace.slices.parent[row])) >= 0:
-        out.append(_mention(data, row))
+        out.append(mention(data, row))
     return out
 
 
@@ -125,7 +101,7 @@ def _flows(data: TimelineData, mask: np.ndarray, others: np.ndarray) -> list[dic
     out = []
     for flow in np.flatnonzero(mask)[:MOST_FLOWS].tolist():
         if (other := int(others[flow])) >= 0:
-            out.append({**_mention(data, other), "kind": data.label(int(flows.kind[flow]))})
+            out.append({**mention(data, other), "kind": data.label(int(flows.kind[flow]))})
     return out
 
 

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
-from dash import html
+from dash import dcc, html
 
 from explorer_app import format as fmt
+from explorer_app.web.links import SOURCE_PATH, page_href
 from explorer_app.web.names import label, lines, named
 from explorer_app.web.table import category_mark
+from explorer_app.web.timeline import work_facts
 from explorer_app.web.timeline.details import LONGEST_VALUE
 from explorer_app.web.timeline.keys import FIRST_KEYS
+from explorer_app.web.timeline.same_operation import distribution, on_ranks
+from explorer_app.web.timeline.source_lines import AROUND, CALLS, LAUNCH, LAUNCH_CALLS, OWN, file_and_line
+from explorer_app.web.view import View
+
+_INDENT_PX: Final = 12
+_DEEPEST_INDENT: Final = 6
 
 
-def details_panel(details: dict[str, Any], *, merged: int) -> list[Any]:
-    """The panel's content for a slice as `details.slice_details` gives it.
+def details_panel(view: View, details: dict[str, Any], *, merged: int) -> list[Any]:
+    """The panel's content for a slice of the whole trace as `details.slice_details` gives it.
 
     `merged`: how many slices the block stood for that was clicked; this one is the longest of them.
     """
@@ -28,14 +36,17 @@ def details_panel(details: dict[str, Any], *, merged: int) -> list[Any]:
         ),
         *_merged_note(merged),
         _facts(_times(details)),
-        *_section("Work", _work(details)),
+        *_with_links("Work", *work_facts.work(view, details)),
+        *_with_links("Rate of the collective", *work_facts.collective(view, details)),
         *_section("Collective", _columns(details["collective"] or {})),
         *_compile(details["compile"] or {}),
-        *_flows("Caused by", details["flows_in"]),
-        *_flows("Causes", details["flows_out"]),
+        *distribution(view.whole, details["id"]),
+        *on_ranks(view.whole, details["id"]),
+        *_chain("Caused by", details["chain"], "upstream", "from"),
+        *_chain("Causes", details["chain"], "downstream", "to"),
+        *_source(view, details["source"]),
         *_section("Arguments", _as_given(details["args"])),
         *_parents(details["parents"]),
-        *_stack(details["stack"]),
         *_section("Ids and source", _identity(details)),
     ]
 
@@ -81,20 +92,6 @@ def _unfinished() -> html.Span:
     return html.Span("did not finish", title="It is drawn to the end of the trace")
 
 
-def _work(details: dict[str, Any]) -> list[tuple[str, Any]]:
-    size, flops, dur = details["bytes"], details["flops"], details["dur"]
-    rows = []
-    if size is not None:
-        rows.append(("Bytes", _exact(fmt.size(size), size, "bytes")))
-        if dur:
-            rows.append(("Bandwidth", _exact(fmt.bandwidth(size / dur * 1e9), size / dur * 1e9, "bytes/s")))
-    if flops is not None:
-        rows.append(("Operations", _exact(fmt.flops(flops), flops, "FLOP")))
-        if dur:
-            rows.append(("Rate", _exact(fmt.flop_rate(flops / dur * 1e9), flops / dur * 1e9, "FLOP/s")))
-    return rows
-
-
 def _identity(details: dict[str, Any]) -> list[tuple[str, Any]]:
     own = [("slice", str(details["id"])), ("start ns", details["start_ns"]), ("depth", str(details["depth"]))]
     process = details["track"]["process"]
@@ -138,8 +135,20 @@ def _compile(fields: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _flows(title: str, flows: list[dict[str, Any]]) -> list[Any]:
-    return _list(title, (_go(flow, f"{flow['track']['name']} · {flow['kind']}") for flow in flows))
+def _chain(title: str, chain: dict[str, Any], direction: str, end: str) -> list[Any]:
+    """The links in one direction, each as deep as it is far from the slice; `end` is the one it leads to."""
+    items = [_link(link, end) for link in chain[direction]]
+    if left_out := chain["left_out"][direction]:
+        items.append(html.Div(f"and {fmt.count(left_out)} more", className="np-dim"))
+    return _list(title, items)
+
+
+def _link(link: dict[str, Any], end: str) -> html.Div:
+    other = link[end]
+    between = f"{link['from']['name']} → {link['to']['name']}"
+    button = _go(other, f"{other['track']['name']} · {link['kind']}\n{between}")
+    deeper = min(link["distance"] - 1, _DEEPEST_INDENT)
+    return html.Div(button, style={"paddingLeft": f"{_INDENT_PX * deeper}px"} if deeper else None)
 
 
 def _parents(parents: list[dict[str, Any]]) -> list[Any]:
@@ -163,12 +172,37 @@ def _go(slice_: dict[str, Any], note: str) -> html.Button:
     )
 
 
-def _stack(frames: list[str]) -> list[Any]:
-    """The innermost frame first, as a reader looks for it."""
-    if not frames:
+def _source(view: View, source: dict[str, Any]) -> list[Any]:
+    """The frames behind the slice, the innermost first, as a reader looks for it; or why there are none."""
+    if not source["frames"]:
+        return [html.H3("Source"), html.P(source["why"], className="np-timeline-said np-dim")]
+    rows = [html.Li(_frame(view, frame)) for frame in reversed(source["frames"])]
+    of = source["of"]["name"] if source["of"] else ""
+    title, note = {
+        OWN: ("Stack", ""),
+        AROUND: ("Stack", f"of {of}, in which it lies"),
+        CALLS: ("Python calls around it", ""),
+        LAUNCH: ("Stack", f"of {of}, which launched it"),
+        LAUNCH_CALLS: ("Python calls", f"around {of}, which launched it"),
+    }[source["how"]]
+    said = [html.P(note, className="np-timeline-said np-dim")] if note else []
+    return [html.H3(title), *said, html.Ol(rows, className="np-timeline-stack")]
+
+
+def _frame(view: View, frame: str) -> Any:
+    """A frame that leads to its line on the Source page, where it names one."""
+    place = file_and_line(frame)
+    if place is None:
+        return lines(frame)
+    file, line = place
+    return dcc.Link(lines(frame), href=page_href(view, SOURCE_PATH, file=file, line=line), title="Show this line")
+
+
+def _with_links(title: str, rows: list[tuple[str, Any]], links: list[Any]) -> list[Any]:
+    """A section with a line of links under its facts."""
+    if not (rows or links):
         return []
-    rows = [html.Li(lines(frame)) for frame in reversed(frames)]
-    return [html.H3("Stack"), html.Ol(rows, className="np-timeline-stack")]
+    return [html.H3(title), _facts(rows), *([html.Div(links, className="np-timeline-both")] if links else [])]
 
 
 def _section(title: str, rows: list[tuple[str, Any]]) -> list[Any]:

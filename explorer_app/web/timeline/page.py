@@ -1,6 +1,6 @@
 """The Timeline page around the canvas: search, legend, details of a slice, summary of a range.
 
-The canvas (assets/timeline*.js) draws by itself and fetches from `/_trace` (see `routes`). It tells the page what the
+The canvas (assets/timeline/*.js) draws by itself and fetches from `/_trace` (see `routes`). It tells the page what the
 reader decided through three stores, one for each kind of event:
 
     np-timeline-slice   {"id": row, "merged": count} or null
@@ -27,8 +27,9 @@ from explorer_app.web.timeline.data import TimelineData
 from explorer_app.web.timeline.details import slice_details
 from explorer_app.web.timeline.details_panel import details_panel, no_such_slice, nothing_selected
 from explorer_app.web.timeline.events import whole_number
-from explorer_app.web.timeline.overview import MOST_TRACKS, tracks_with_content
+from explorer_app.web.timeline.headings import MOST_TRACKS, tracks_with_content
 from explorer_app.web.timeline.range_summary import range_card, register_range_callbacks
+from explorer_app.web.view import VIEW, View, Views
 from trace_format import CATEGORIES, Trace
 
 _STORES = ("slice", "range", "view", "go")
@@ -36,8 +37,9 @@ _STORES = ("slice", "range", "view", "go")
 _SINKS = ("mounted", "went", "found")
 
 
-def layout(trace: Trace) -> Any:
+def layout(view: View) -> Any:
     """The page under its heading; in words where the trace has nothing to draw."""
+    trace = view.whole
     if not (len(trace.slices) or len(trace.instants) or len(trace.counters)):
         return empty(
             "Nothing to draw",
@@ -49,11 +51,15 @@ def layout(trace: Trace) -> Any:
         className="np-card np-timeline-details",
         **{"aria-label": "Details of the selected slice"},
     )
+    notes = html.Section(className="np-card np-timeline-notes", hidden=True, **{"aria-label": "Notes"})
     return html.Div(
         [
             *_left_out(trace),
             html.Div(
-                [html.Div([_frame(trace), range_card()], className="np-timeline-main"), details],
+                [
+                    html.Div([_frame(view), range_card()], className="np-timeline-main"),
+                    html.Div([details, notes], className="np-timeline-side"),
+                ],
                 className="np-timeline-body",
             ),
             *(dcc.Store(id=f"np-timeline-{name}") for name in _STORES + _SINKS),
@@ -62,7 +68,7 @@ def layout(trace: Trace) -> Any:
     )
 
 
-def register_callbacks(app: dash.Dash, trace: Trace) -> None:
+def register_callbacks(app: dash.Dash, views: Views) -> None:
     """Start the canvas when its element appears; show the selected slice and sum up the measured range."""
     app.clientside_callback(
         ClientsideFunction("npTimeline", "mount"),
@@ -75,18 +81,24 @@ def register_callbacks(app: dash.Dash, trace: Trace) -> None:
         Input("np-timeline-go", "data"),
         prevent_initial_call=True,
     )
-    register_range_callbacks(app, trace)
+    register_range_callbacks(app, views)
 
     @app.callback(
-        Output("np-timeline-details", "children"), Input("np-timeline-slice", "data"), prevent_initial_call=True
+        Output("np-timeline-details", "children"),
+        Input("np-timeline-slice", "data"),
+        VIEW,
+        prevent_initial_call=True,
     )
-    def show_slice(chosen: Any) -> Any:
+    def show_slice(chosen: Any, asked: Any) -> Any:
+        view = views.of(asked)
+        trace = view.whole
         row = whole_number(chosen, "id")
         if row is None or row < 0:
             return nothing_selected()
         if row >= len(trace.slices):
             return no_such_slice(row)
-        return details_panel(slice_details(once(TimelineData, trace), row), merged=whole_number(chosen, "merged") or 1)
+        details = slice_details(once(TimelineData, trace), row)
+        return details_panel(view, details, merged=whole_number(chosen, "merged") or 1)
 
 
 def _left_out(trace: Trace) -> list[Any]:
@@ -96,15 +108,20 @@ def _left_out(trace: Trace) -> list[Any]:
     return [banner(f"The first {fmt.count(MOST_TRACKS)} of {fmt.count(tracks)} tracks are shown.")]
 
 
-def _frame(trace: Trace) -> html.Section:
+def _frame(view: View) -> html.Section:
+    trace = view.whole
     bar = html.Div(
         [
             html.Div(className="np-timeline-search"),
-            html.Div(_legend(trace), className="np-timeline-legend", **{"aria-label": "Colours"}),
+            html.Div(_legend(trace), className="np-timeline-legend", role="group", **{"aria-label": "Colours"}),
+            html.Div(className="np-timeline-warnings", role="group", **{"aria-label": "Warnings"}),
+            html.Div(className="np-timeline-tools"),
         ],
         className="np-timeline-bar",
     )
-    canvas = html.Div(id="np-timeline-canvas", className="np-timeline-canvas")
+    canvas = html.Div(
+        id="np-timeline-canvas", className="np-timeline-canvas", **{"data-trace": view.opened.key}
+    )  # fmt: skip
     return html.Section([bar, canvas], className="np-card np-timeline-frame")
 
 

@@ -21,6 +21,7 @@ from explorer_app.web.grid import (
     work_rows,
 )
 from explorer_app.web.timeline.events import whole_number
+from explorer_app.web.view import VIEW, Views
 from neuron_profile import analysis
 from trace_format import CATEGORIES, Trace
 
@@ -52,7 +53,7 @@ def range_card() -> html.Section:
     return html.Section([head, table], id="np-timeline-range-card", className="np-card np-timeline-range", hidden=True)
 
 
-def register_range_callbacks(app: dash.Dash, trace: Trace) -> None:
+def register_range_callbacks(app: dash.Dash, views: Views) -> None:
     """Fill the table when a range is measured. A click on a row shows its name on the canvas, a double click its
     longest slice."""
 
@@ -62,9 +63,11 @@ def register_range_callbacks(app: dash.Dash, trace: Trace) -> None:
         Output("np-timeline-range-note", "children"),
         Output(_GRID, "rowData"),
         Input("np-timeline-range", "data"),
+        VIEW,
         prevent_initial_call=True,
     )
-    def sum_up(chosen: Any) -> tuple[bool, str, str, list[dict[str, Any]]]:
+    def sum_up(chosen: Any, asked: Any) -> tuple[bool, str, str, list[dict[str, Any]]]:
+        trace = views.of(asked).whole
         found = _range(trace, chosen)
         if found is None:
             return True, "", "", []
@@ -78,9 +81,11 @@ def register_range_callbacks(app: dash.Dash, trace: Trace) -> None:
         Output("np-timeline-go", "data"),
         Input(_GRID, "cellDoubleClicked"),
         State("np-timeline-range", "data"),
+        VIEW,
         prevent_initial_call=True,
     )
-    def find_longest(clicked: Any, chosen: Any) -> Any:
+    def find_longest(clicked: Any, chosen: Any, asked: Any) -> Any:
+        trace = views.of(asked).whole
         found = _range(trace, chosen)
         if found is None:
             return no_update

@@ -6,7 +6,11 @@ import re
 from collections.abc import Mapping
 
 from explorer_app.lod import Window
+from explorer_app.web.timeline.colors import COLORINGS
 from explorer_app.web.timeline.data import TimelineData
+from explorer_app.web.timeline.preparation import STAGES
+from explorer_app.web.timeline.sketch import Sketch
+from neuron_profile.analysis import REGIONS
 from trace_format import NeuronProfileError
 
 WIDEST_PX = 8192
@@ -35,15 +39,20 @@ def integer(args: Mapping[str, str], name: str, low: int, high: int) -> int:
     return value
 
 
-def window(args: Mapping[str, str], data: TimelineData) -> Window:
-    """The window `t0`, `t1` (ns from the start of the trace) and `w` (pixels). Raises BadRequestError."""
+def span(args: Mapping[str, str], data: TimelineData | Sketch) -> tuple[int, int]:
+    """The range `t0`, `t1` (ns from the start of the trace) on the trace's clock. Raises BadRequestError."""
     start, end = (integer(args, name, -FARTHEST_NS, FARTHEST_NS) for name in ("t0", "t1"))
     if start >= end:
         raise BadRequestError("t1 must be later than t0")
     start, end = data.start_ns + start, data.start_ns + end
     if max(abs(start), abs(end)) > 2 * FARTHEST_NS:
         raise BadRequestError("the window lies outside all time that 64-bit nanoseconds can tell")
-    return Window(start, end, integer(args, "w", 1, WIDEST_PX))
+    return start, end
+
+
+def window(args: Mapping[str, str], data: TimelineData | Sketch) -> Window:
+    """The window `t0`, `t1` (see `span`) and `w` (pixels). Raises BadRequestError."""
+    return Window(*span(args, data), integer(args, "w", 1, WIDEST_PX))
 
 
 def numbers(args: Mapping[str, str], name: str, below: int, *, most: int = MOST_LANES) -> list[int]:
@@ -62,9 +71,33 @@ def numbers(args: Mapping[str, str], name: str, below: int, *, most: int = MOST_
     return out
 
 
-def query(args: Mapping[str, str]) -> str:
-    """The text `q` to look for. Raises BadRequestError where it is missing or too long."""
-    text = args.get("q", "")
+def stage(args: Mapping[str, str], *, otherwise: str) -> str:
+    """The `stage` of the trace, one of `preparation.STAGES`. Raises BadRequestError for anything else."""
+    name = args.get("stage", otherwise)
+    if name not in STAGES:
+        raise BadRequestError(f"stage must be one of {', '.join(STAGES)}")
+    return name
+
+
+def query(args: Mapping[str, str], name: str) -> str:
+    """What is looked for. Raises BadRequestError where it is missing or too long."""
+    text = args.get(name, "").strip()
     if not text or len(text) > LONGEST_QUERY:
-        raise BadRequestError(f"q must have 1 to {LONGEST_QUERY} characters")
+        raise BadRequestError(f"{name} must have 1 to {LONGEST_QUERY} characters")
     return text
+
+
+def coloring(args: Mapping[str, str], name: str) -> str:
+    """By what slices are coloured, one of COLORINGS. Raises BadRequestError for anything else."""
+    by = args.get(name, "")
+    if by not in COLORINGS:
+        raise BadRequestError(f"{name} must be one of {', '.join(COLORINGS)}")
+    return by
+
+
+def region(args: Mapping[str, str]) -> str:
+    """The `kind` of marked regions, one of REGIONS. Raises BadRequestError for anything else."""
+    kind = args.get("kind", "")
+    if kind not in REGIONS:
+        raise BadRequestError(f"kind must be one of {', '.join(REGIONS)}")
+    return kind

@@ -71,11 +71,21 @@ def change(base: Array, new: Array) -> Change:
 
 
 def _medians(samples: Array, random: np.random.Generator) -> Array:
-    """The medians of as many samples drawn with replacement, once for each resample."""
-    at_once = max(1, 2_000_000 // len(samples))
-    out = np.empty(_RESAMPLES)
-    for first in range(0, _RESAMPLES, at_once):
-        count = min(at_once, _RESAMPLES - first)
-        drawn = samples[random.integers(0, len(samples), (count, len(samples)))]
-        out[first : first + count] = np.median(drawn, axis=1)
-    return out
+    """The medians of as many samples drawn with replacement, once for each resample.
+
+    The k-th smallest of n draws is the sample in the place of the k-th smallest of n uniform numbers, which has the
+    distribution Beta(k, n + 1 - k); the next one lies above that as the least of n - k uniform numbers would. So one or
+    two numbers are drawn for each resample, not n (H. A. David and H. N. Nagaraja, Order Statistics, 2.5).
+    """
+    ordered, n = np.sort(samples), len(samples)
+    middle = (n + 1) // 2
+    place = random.beta(middle, n + 1 - middle, _RESAMPLES)
+    median = _at(ordered, place)
+    if n % 2:
+        return median
+    return (median + _at(ordered, place + (1 - place) * random.beta(1, n - middle, _RESAMPLES))) / 2
+
+
+def _at(ordered: Array, place: Array) -> Array:
+    """The samples that lie at these shares (0..1) of all."""
+    return ordered[np.minimum((place * len(ordered)).astype(np.int64), len(ordered) - 1)]

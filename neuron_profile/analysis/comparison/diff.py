@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from neuron_profile.analysis.comparison.change import Change, change
-from neuron_profile.analysis.comparison.samples import NAMES, STEP_TIME, Samples
+from neuron_profile.analysis.comparison.samples import NAMES, PEAK_MEMORY, STEP_TIME, Samples
 from neuron_profile.analysis.records import records
+from neuron_profile.analysis.texts import order_of, text
 from trace_format import NeuronProfileError, Trace
 
 # An operation has changed where it has by so much of its own time and by so much of the step's.
@@ -68,9 +69,14 @@ def diff(base: Trace | Sequence[Trace], new: Trace | Sequence[Trace]) -> Compari
 
 
 def _operations(base: Samples, new: Samples, step: Change) -> pd.DataFrame:
-    joined = base.operations.merge(
-        new.operations, on=["name", "side"], how="outer", suffixes=("_base", "_new"), indicator=True
+    keys = [tuple(row) for side in (base, new) for row in side.operations[["name", "side"]].to_numpy().tolist()]
+    number = {key: at for at, key in enumerate(sorted(set(keys)))}
+    at = [number[key] for key in keys]
+    sides = (
+        base.operations.assign(at=at[: len(base.operations)]),
+        new.operations.assign(at=at[len(base.operations) :]),
     )
+    joined = sides[0].merge(sides[1], on="at", how="outer", suffixes=("_base", "_new"), indicator=True)
     before, after = (joined[f"self_ns_{side}"].fillna(0.0).to_numpy() for side in ("base", "new"))
     difference = after - before
     least = np.maximum(_OF_ITSELF * np.maximum(before, after), _OF_STEP * max(step.base, step.new, 0.0))
@@ -81,13 +87,14 @@ def _operations(base: Samples, new: Samples, step: Change) -> pd.DataFrame:
         ratio = np.where(before > 0, difference / before, np.nan)
     frame = pd.DataFrame(
         {
-            "name": joined["name"], "side": joined["side"], "what": what, "base_ns": before, "new_ns": after,
+            "name": text(name for name, _ in number), "side": text(side for _, side in number), "what": what,
+            "base_ns": before, "new_ns": after,
             "difference_ns": difference, "ratio": ratio,
             "base_count": joined["count_base"].fillna(0.0), "new_count": joined["count_new"].fillna(0.0),
         }
     )  # fmt: skip
     changed = frame[np.abs(difference) > least]
-    order = np.lexsort((changed["name"].astype(str), -np.abs(changed["difference_ns"].to_numpy())))
+    order = np.lexsort((order_of(changed["name"]), -np.abs(changed["difference_ns"].to_numpy())))
     return changed.iloc[order].reset_index(drop=True)
 
 
@@ -103,6 +110,9 @@ def _notes(base: Samples, new: Samples, numbers: dict[str, Change]) -> list[str]
         notes.append(f"steps were found by {base.found_by} in the base and by {new.found_by} in the new one")
     elif base.found_by == "window":
         notes.append("no steps are marked, so whole windows are compared")
+    if PEAK_MEMORY in numbers and (base.peak_is_relative or new.peak_is_relative):
+        notes.append("the peak memory is what was allocated since the start of the trace; what was there before is not "
+                     "in it")  # fmt: skip
     return notes
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from neuron_profile.analysis.comparison.change import Change, change
 from neuron_profile.analysis.comparison.diff import Comparison
 from neuron_profile.analysis.comparison.samples import COUNTS, IN_BYTES, NAMES
@@ -21,6 +23,7 @@ _TIMES = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _SIZES = {
     "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30,
 }  # fmt: skip
+_KNOWN = f"{', '.join(NAMES)}, or hotspot:OPERATION.self_time"
 
 
 class GateError(NeuronProfileError):
@@ -45,7 +48,9 @@ class Gate:
 
     `NAME > +3%` and `NAME > +2ms` are about the change from base to new; they hold where the whole 95 % interval of
     the change does, so that noise alone does not fail a build. `NAME > 2ms` is about the new median. NAME is one of
-    `samples.NAMES`, or `hotspot:OPERATION.self_time`. `limit` is a ratio for "%", else in ns, bytes or calls.
+    `samples.NAMES`, or `hotspot:OPERATION.self_time`: of an operation that most steps do not have, the mean for each
+    step of a run, which has no interval unless there are five runs. `limit` is a ratio for "%", else in ns, bytes or
+    calls.
     """
 
     text: str
@@ -60,11 +65,13 @@ class Gate:
         """The condition that `text` states. Raises GateError, which says how to write one."""
         found = _EXPRESSION.fullmatch(text)
         if found is None:
-            raise GateError(f"{text!r} is no condition; write one like 'step_time > +3%' or 'peak_memory > 10GB'")
+            raise GateError(
+                f"{text!r} is no condition; write a number, one of > >= < <= and a limit, like 'step_time > +3%' or "
+                f"'peak_memory > 10GB'; numbers are {_KNOWN}"
+            )
         name, unit = found["name"], found["unit"]
         if name not in NAMES and not _HOTSPOT.fullmatch(name):
-            raise GateError(f"{name!r} in {text!r} is no number of a summary: take one of {', '.join(NAMES)}, "
-                            "or hotspot:OPERATION.self_time")  # fmt: skip
+            raise GateError(f"{name!r} in {text!r} is no number of a summary: take one of {_KNOWN}")
         units = _SIZES if name in IN_BYTES else {"": 1.0} if name in COUNTS else _TIMES
         if unit == "%" and not found["sign"]:
             raise GateError(f"{text!r}: a percentage is of a change; write +{found['number']}% or -{found['number']}%")
@@ -86,9 +93,12 @@ class Gate:
     def _change(self, comparison: Comparison) -> Change:
         hotspot = _HOTSPOT.fullmatch(self.name)
         if hotspot:
-            base, new = (side.self_time_of(hotspot["operation"]) for side in (comparison.base, comparison.new))
+            operation, sides = hotspot["operation"], (comparison.base, comparison.new)
+            base, new = (side.self_time_of(operation) for side in sides)
+            if not np.median(base) and not np.median(new):
+                base, new = (side.mean_self_time_of(operation) for side in sides)
             if not base.any() and not new.any():
-                raise GateError(f"{self.text!r}: neither trace has an operation {hotspot['operation']!r}")
+                raise GateError(f"{self.text!r}: neither trace has an operation {operation!r}")
         else:
             base, new = (side.of(self.name) for side in (comparison.base, comparison.new))
         if not len(base) or not len(new):

@@ -76,6 +76,11 @@ def _backward_flops(call: Call) -> float | None:
     return 2 * rows * keys * (3 * size + 2 * value_size)
 
 
+def _scores_again(call: Call) -> float | None:
+    shapes = attention_shapes(call.tensor(1), call.tensor(2), call.tensor(3))
+    return None if shapes is None else 2 * shapes[0] * shapes[1] * shapes[2]
+
+
 def is_causal(call: Call) -> bool:
     """Whether a call of one of the fused operators masks what comes after each query; False where it does not say."""
     place = _CAUSAL.get(call.name)
@@ -87,7 +92,9 @@ def _rule(mask: int | None, *, calls_others: bool = False) -> Rule:
 
 
 def _gradient(*read: int) -> Rule:
-    return Rule("attention_backward", _backward(read), _backward_flops, _BACKWARD_SOURCE)
+    return Rule(
+        "attention_backward", _backward(read), _backward_flops, _BACKWARD_SOURCE, recomputed=_scores_again
+    )  # fmt: skip
 
 
 # positions in the schemas of native_functions.yaml

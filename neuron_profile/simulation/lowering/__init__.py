@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from neuron_profile.hardware.call import parse_call
 from neuron_profile.hardware.op_cost import OPERATOR, op_cost
 from neuron_profile.hardware.ops.movement import MOVES_NOTHING
@@ -19,7 +21,7 @@ from neuron_profile.simulation.lowering import (
     reductions,
 )
 from neuron_profile.simulation.lowering.target import Lower, Target
-from neuron_profile.simulation.work import Work
+from neuron_profile.simulation.work import REMEMBERED, Work
 
 __all__ = ["TRITON", "Target", "generic", "lacks_shapes", "lower"]
 
@@ -37,6 +39,7 @@ _MOST_BYTES = 1 << 50  # more than a hundred chips have
 _MOST_NS = 10**13  # hours
 
 
+@lru_cache(maxsize=REMEMBERED)
 def lower(name: str, arg_set: bytes, target: Target) -> Work | None:
     """The work of a call by the rule of its operator; None where there is none, or its arguments do not tell."""
     operator = OPERATOR.fullmatch(name)
@@ -49,6 +52,7 @@ def lower(name: str, arg_set: bytes, target: Target) -> Work | None:
     return _believable(rule(call, target)) if rule else None
 
 
+@lru_cache(maxsize=REMEMBERED)
 def generic(name: str, arg_set: bytes, target: Target) -> Work | None:
     """The work of an operator without a rule: one pass of Vector over its largest tensor, all of it through HBM.
 

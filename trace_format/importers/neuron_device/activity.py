@@ -119,6 +119,9 @@ def equal_parts(start: int, end: int, parts: int) -> Array:
     """The edges of up to `parts` equal parts of [start, end), none shorter than 1; `(parts + 1,) int64`."""
     length = max(end - start, 1)
     parts = min(parts, length)
+    if length * parts < 2**63:
+        edges: Array = start + length * np.arange(parts + 1, dtype=np.int64) // parts
+        return edges
     return start + np.array([length * number // parts for number in range(parts + 1)], np.int64)
 
 

@@ -1,28 +1,32 @@
-"""The card that shows engines, DMA and throttling over the time of a run."""
+"""The card that shows engines, DMA queues and throttling over the time of a run."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from explorer_app import format as fmt
+from explorer_app.web import time_axis
 from explorer_app.web.card import card
-from explorer_app.web.chart import chart, value_axis
+from explorer_app.web.chart import value_axis
 from explorer_app.web.message import empty
+from explorer_app.web.names import named
 from explorer_app.web.numbers import once
 from explorer_app.web.theme import category_color
+from explorer_app.web.time_strips import Part, strips, strips_legend, time_strips
+from explorer_app.web.view import View
 from neuron_profile.analysis import neuron_device
 from neuron_profile.analysis.neuron_device import OverTime, Run
 from trace_format import Trace
 
 _BINS: Final = 400
-_ROW_PX: Final = 20
-_CURVES_PX: Final = 140
+_MOST_QUEUES: Final = 10
+_CURVES_PX: Final = 110
 _LIMIT_PX: Final = 56
-_GAP_PX: Final = 36
-_AROUND_PX: Final = 72
 _PS_PER_NS: Final = 1000
+_LONGEST_QUEUE: Final = 24
 CLASS_NAMES: Final = {
     "static": "static",
     "software_dynamic": "software dynamic",
@@ -32,110 +36,97 @@ _CLASS_COLORS: Final = {
     "static": category_color("compile"), "software_dynamic": category_color("memcpy"),
     "hardware_dynamic": category_color("memset"),
 }  # fmt: skip
+_WORKS, _WAITS, _MOVES = (category_color(name) for name in ("compute", "sync", "dma"))
 
 
-def over_time_card(trace: Trace, run: Run, number: int) -> Any:
-    """A strip for each engine, DMA throughput under it, and the limit of throttling, on one time axis."""
+def over_time_card(view: View, run: Run, number: int) -> Any:
+    """Strips of what works, waits and moves, DMA throughput and the limit of throttling, on one time axis."""
+    trace = view.whole
     found = once(_binned, trace, number=number)
-    limits = neuron_device.throttle_limits(trace, run)
     if not found.active_ratio and not found.dma_bytes_per_s:
         nothing = empty("Nothing over time", "The profile of this run holds neither instructions nor DMA packets.")
         return card("Over time", nothing, area="time")
-    factor, unit = fmt.time_unit(run.total_ps / _PS_PER_NS)
-    panels: list[tuple[int, str, dict[str, Any], list[dict[str, Any]]]] = []
-    if found.active_ratio:
-        data, axis = _strips(found, factor)
-        panels.append((_ROW_PX * len(found.active_ratio), "Engines at work", axis, [data]))
+    axis = time_axis.of_part(view, run.start_ns, int(found.edges_ps[-1]) / _PS_PER_NS, "time since the run began")
+    edges = found.edges_ps / _PS_PER_NS / axis.unit_ns
+    parts = [*_engines(found, edges), *_queues(found, edges)]
     if found.dma_bytes_per_s:
-        curves, axis = _throughput(found, factor)
-        panels.append((_CURVES_PX, "DMA throughput", axis, curves))
+        parts.append(_throughput(found, edges))
+    limits = neuron_device.throttle_limits(trace, run)
     if len(limits):
-        curves, axis = _limit(limits, factor)
-        panels.append((_LIMIT_PX, "Limit by throttling", axis, curves))
-    end = int(found.edges_ps[-1]) / _PS_PER_NS / factor
-    figure, height_px = _figure(panels, end, unit)
-    label = "Over the time of the run: " + ", ".join(title.lower() for _, title, _, _ in panels)
-    return card("Over time", chart("device", figure, height_px=height_px, window_ratio=0.3, label=label),
-                note="drag to zoom, double-click to see all", area="time")  # fmt: skip
+        parts.append(_limit(limits, axis.unit_ns))
+    entries = [("works", _WORKS)] if found.active_ratio else []
+    entries += [("waits", _WAITS)] if found.waiting_ratio else []
+    entries += [("moves data", _MOVES)] if found.queue_ratio else []
+    shown = time_strips("device", parts, axis, about="Over the time of the run")
+    note = "drag to choose a range, double-click for all"
+    return card("Over time", shown, strips_legend(entries), note=note, area="time")
 
 
 def _binned(trace: Trace, *, number: int) -> OverTime:
     return neuron_device.over_time(trace, once(neuron_device.runs_of, trace)[number], _BINS)
 
 
-def _figure(panels: list[Any], end: float, unit: str) -> tuple[dict[str, Any], int]:
-    """Panels one below the other on one time axis, and how high they are in all."""
-    inner_px = sum(height for height, *_ in panels) + _GAP_PX * (len(panels) - 1)
-    layout: dict[str, Any] = {
-        "showlegend": True,
-        "legend": {"x": 1, "xanchor": "right", "y": 1.02},
-        "margin": {"t": 24},
-        "hovermode": "closest",
-        "xaxis": {
-            "title": {"text": f"time since the run began ({unit})"}, "range": [0, end], "minallowed": 0,
-            "maxallowed": end, "anchor": f"y{len(panels)}" if len(panels) > 1 else "y",
-        },
-        "annotations": [],
-    }  # fmt: skip
-    data, top = [], 1.0
-    for number, (height, title, axis, drawn) in enumerate(panels):
-        name = "y" if number == 0 else f"y{number + 1}"
-        bottom = max(top - height / inner_px, 0.0)
-        layout[name.replace("y", "yaxis")] = {"domain": [bottom, top], "fixedrange": True, **axis}
-        layout["annotations"].append(
-            {"text": f"<b>{title}</b>", "x": 0, "y": top, "xref": "paper", "yref": "paper", "showarrow": False,
-             "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
-        )  # fmt: skip
-        data += [{**trace, "xaxis": "x", "yaxis": name} for trace in drawn]
-        top = bottom - _GAP_PX / inner_px
-    return {"data": data, "layout": layout}, inner_px + _AROUND_PX
+def _engines(found: OverTime, edges: np.ndarray) -> list[Part]:
+    rows = (
+        ("Engines at work", found.active_ratio, _WORKS, "works"),
+        ("Engines waiting for a semaphore or an event", found.waiting_ratio, _WAITS, "waits"),
+    )
+    return [
+        strips(title, [f"nc{core} {engine}" for core, engine in of_engine], list(of_engine.values()), edges,
+               color=color, said=said)
+        for title, of_engine, color, said in rows if of_engine
+    ]  # fmt: skip
 
 
-def _strips(found: OverTime, factor: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    names = [f"nc{core} {engine}" for core, engine in found.active_ratio]
-    middles = (found.edges_ps[:-1] + found.edges_ps[1:]) / 2 / _PS_PER_NS / factor
-    shares = [np.round(ratio, 4).tolist() for ratio in found.active_ratio.values()]
-    heat = {
-        "type": "heatmap", "x": middles.tolist(), "y": names, "z": shares, "zmin": 0, "zmax": 1,
-        "colorscale": [[0, "var(--np-cat-compute) 6%"], [1, "var(--np-cat-compute)"]], "showscale": False, "ygap": 2,
-        "customdata": [[fmt.ratio(value) for value in row] for row in shares],
-        "hovertemplate": "%{y} at %{x:.3~f}: works %{customdata}<extra></extra>", "showlegend": False,
-    }  # fmt: skip
-    return heat, {"type": "category", "autorange": "reversed", "showgrid": False}
+def _queues(found: OverTime, edges: np.ndarray) -> list[Part]:
+    if not found.queue_ratio:
+        return []
+    most = list(found.queue_ratio.items())[:_MOST_QUEUES]
+    names = [
+        f"nc{core} {named(queue, longest=_LONGEST_QUEUE)}" if core >= 0 else named(queue, longest=_LONGEST_QUEUE)
+        for (core, queue), _ in most
+    ]
+    left = len(found.queue_ratio) - len(most)
+    title = f"DMA queues, the {len(most)} with most bytes of {len(found.queue_ratio)}" if left else "DMA queues"
+    return [strips(title, names, [ratio for _, ratio in most], edges, color=_MOVES, said="moves data")]
 
 
-def _throughput(found: OverTime, factor: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    times = (found.edges_ps / _PS_PER_NS / factor).tolist()
+def _throughput(found: OverTime, edges: np.ndarray) -> Part:
     curves: list[dict[str, Any]] = []
     for name, rate in found.dma_bytes_per_s.items():
         color = _CLASS_COLORS[name]
         curves.append(
             {
-                "type": "scatter", "mode": "lines", "name": f"{CLASS_NAMES[name]} DMA", "x": times,
+                "type": "scatter", "mode": "lines", "name": f"{CLASS_NAMES[name]} DMA", "x": edges.tolist(),
                 "y": [*rate.tolist(), 0.0], "stackgroup": "dma", "fillcolor": f"{color} 40%",
                 "line": {"shape": "hv", "width": 1, "color": color},
                 "customdata": [fmt.bandwidth(value) for value in [*rate.tolist(), 0.0]],
-                "hovertemplate": f"{CLASS_NAMES[name]} DMA at %{{x:.3~f}}: %{{customdata}}<extra></extra>",
+                "hovertemplate": f"{CLASS_NAMES[name]} DMA at %{{x:.6~g}}: %{{customdata}}<extra></extra>",
             }
         )  # fmt: skip
-    return curves, value_axis(float(np.sum(list(found.dma_bytes_per_s.values()), axis=0).max()), fmt.bandwidth)
+    highest = float(np.sum(list(found.dma_bytes_per_s.values()), axis=0).max())
+    return Part(_CURVES_PX, "DMA throughput", value_axis(highest, fmt.bandwidth), curves)
 
 
-def _limit(limits: Any, factor: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _limit(limits: pd.DataFrame, unit_ns: int) -> Part:
+    """The limit of each core; in the colour of a warning while it is below 1."""
     curves = []
-    for core, rows in limits.groupby("core", sort=True):
+    for (core, limited), rows in limits.groupby(["core", limits["limit_ratio"] < 1], sort=True):
         x: list[float | None] = []
         y: list[float | None] = []
-        for start, dur, ratio in zip(rows["start_ns"], rows["dur_ns"], rows["limit_ratio"], strict=True):
-            x += [start / factor, (start + dur) / factor, None]
+        told: list[str] = []
+        for start, dur, ratio, state in zip(
+            rows["start_ns"], rows["dur_ns"], rows["limit_ratio"], rows["state"], strict=True
+        ):
+            x += [start / unit_ns, (start + dur) / unit_ns, None]
             y += [ratio, ratio, None]
+            told += [f"nc{core} at most {fmt.ratio(ratio)} of its rate for {fmt.duration(dur)}, throttle {state}"] * 3
         curves.append(
             {
                 "type": "scatter", "mode": "lines", "name": f"limit of nc{core}", "x": x, "y": y, "showlegend": False,
-                "line": {"width": 3, "color": category_color("overhead")},
-                "customdata": ["" if value is None else fmt.ratio(value) for value in y],
-                "hovertemplate": f"nc{core} at most %{{customdata}} of its rate<extra></extra>",
+                "line": {"width": 4, "color": "var(--np-warn)" if limited else category_color("overhead")},
+                "customdata": told, "hovertemplate": "%{customdata}<extra></extra>",
             }
         )  # fmt: skip
     axis = {"range": [0, 1.1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"], "zeroline": False}
-    return curves, axis
+    return Part(_LIMIT_PX, "Limit by throttling", axis, curves)

@@ -11,6 +11,7 @@ from dash import Input, Output, State, dcc, html, no_update
 from explorer_app import format as fmt
 from explorer_app.web.card import figure
 from explorer_app.web.grid import lead_to_timeline, position
+from explorer_app.web.links import page_href
 from explorer_app.web.message import banner, empty
 from explorer_app.web.names import in_sentence, label
 from explorer_app.web.numbers import once
@@ -21,8 +22,10 @@ from explorer_app.web.pages.device.over_time import over_time_card
 from explorer_app.web.pages.device.queues import GRID as QUEUES
 from explorer_app.web.pages.device.queues import queues_card
 from explorer_app.web.pages.device.simulated import simulated_view
+from explorer_app.web.pages.device.streams import streams_view
 from explorer_app.web.pages.device.waits import GRID as WAITS
 from explorer_app.web.pages.device.waits import waits_card
+from explorer_app.web.view import VIEW, View, Views
 from neuron_profile.analysis import neuron_device
 from neuron_profile.analysis.neuron_device import ExecutionMetrics, Run
 from trace_format import Trace
@@ -31,44 +34,61 @@ _PATH: Final = "/device"
 _LONGEST_NAME: Final = 32  # of a NEFF in the switch
 _LINKS: Final = 6  # more runs than these have links to the one before and the one after
 _NO_DEVICE: Final = (
-    "This trace holds no profile of a Neuron device. Open an NTFF (or the folder of a session, or the JSON that AWS's "
+    "This trace holds no work of a device: no streams of a GPU and no profile of a Neuron device. Open an NTFF (or "
+    "the folder of a session, or the JSON that AWS's "
     "profiler writes), or record one with ProfileMode.DEVICE on a Trainium or Inferentia machine."
 )
 
 
-def layout(trace: Trace) -> Any:
+def layout(view: View) -> Any:
     """The run that the address names (`?execution=2`, the first without), with a switch where there are several."""
-    runs = once(neuron_device.runs_of, trace)
+    runs = once(neuron_device.runs_of, view.whole)
     if not runs:
-        return simulated_view(trace) or empty("No Neuron device", _NO_DEVICE)
-    return html.Div(None if len(runs) > 1 else of_run(trace, 0), id="np-device")
+        return _without_runs(view)
+    return html.Div(None if len(runs) > 1 else of_run(view, 0), id="np-device")
 
 
-def register_callbacks(app: dash.Dash, trace: Trace) -> None:
+def _without_runs(view: View) -> Any:
+    """What was measured of devices, else what was estimated, each for itself."""
+    measured, simulated = streams_view(view), simulated_view(view)
+    if measured is None:
+        return simulated or empty("No device", _NO_DEVICE)
+    heading = html.H2("The simulated device, sim.", className="np-device-heading")
+    return measured if simulated is None else html.Div([measured, heading, simulated])
+
+
+def register_callbacks(app: dash.Dash, views: Views) -> None:
     """Show the run that the address names, and lead from rows to slices."""
 
-    @app.callback(Output("np-device", "children"), Input("np-url", "search"), State("np-url", "pathname"))
-    def show(search: Any, path: Any) -> Any:
-        runs = once(neuron_device.runs_of, trace)
+    @app.callback(Output("np-device", "children"), Input("np-url", "search"), State("np-url", "pathname"), VIEW)
+    def show(search: Any, path: Any, asked_view: Any) -> Any:
+        view = views.of(asked_view)
+        runs = once(neuron_device.runs_of, view.whole)
         if len(runs) < 2 or not isinstance(path, str) or path.rstrip("/") != _PATH:
             return no_update
         asked = parse_qs((search if isinstance(search, str) else "").removeprefix("?")).get("execution", ["0"])[0]
-        return of_run(trace, max(position(asked, len(runs)), 0))
+        return of_run(view, max(position(asked, len(runs)), 0))
 
     for name in (QUEUES, WAITS):
-        lead_to_timeline(app, trace, name, lambda row_id: position(row_id, len(trace.slices)))
+        lead_to_timeline(app, views, name, _slice_of_row)
 
 
-def of_run(trace: Trace, number: int) -> Any:
-    """What the page says of one run."""
+def _slice_of_row(view: View, row_id: str) -> int:
+    """The rows of these grids have the slice of the whole trace that they stand for as their id."""
+    return position(row_id, len(view.whole.slices))
+
+
+def of_run(view: View, number: int) -> Any:
+    """What the page says of one run. A run is taken whole: AWS's metrics are of whole runs."""
+    trace = view.whole
     runs = once(neuron_device.runs_of, trace)
     run, metrics = runs[number], once(neuron_device.device_metrics, trace).executions[number]
     cards = [
-        engines_card(trace, run, number), over_time_card(trace, run, number), queues_card(trace, number),
+        engines_card(trace, run, number), over_time_card(view, run, number), queues_card(trace, number),
         waits_card(trace, number), metrics_card(metrics),
     ]  # fmt: skip
     return [
-        *([_switch(runs, number)] if len(runs) > 1 else []),
+        *([_switch(view, runs, number)] if len(runs) > 1 else []),
         html.P(_answer(trace, run, metrics, number), className="np-answer"),
         *(banner(label(note)) for note in metrics.values["notes"] if "peak is wrong" in note),
         html.Div(_figures(run, metrics), className="np-figures"),
@@ -77,7 +97,7 @@ def of_run(trace: Trace, number: int) -> Any:
     ]
 
 
-def _switch(runs: tuple[Run, ...], number: int) -> html.Nav:
+def _switch(view: View, runs: tuple[Run, ...], number: int) -> html.Nav:
     if len(runs) <= _LINKS:
         shown = list(range(len(runs)))
     else:
@@ -85,7 +105,7 @@ def _switch(runs: tuple[Run, ...], number: int) -> html.Nav:
     several = len({run.name for run in runs}) > 1
     links = []
     for at in shown:
-        which = {"href": f"{_PATH}?execution={at}", "title": f"execution {at + 1} of {len(runs)}"}
+        which = {"href": page_href(view, _PATH, execution=at), "title": f"execution {at + 1} of {len(runs)}"}
         current = {"aria-current": "true"} if at == number else {}
         links.append(html.Span(dcc.Link(_called(runs[at], named=several), **which), **current))
     return html.Nav(links, className="np-switch np-device-switch", **{"aria-label": "Which execution is shown"})
@@ -160,8 +180,8 @@ PAGE = Page(
     layout=layout,
     register_callbacks=register_callbacks,
     keys=(
-        ("Drag in a chart", "zoom its time axis"),
-        ("Double click in a chart", "see all of it again"),
+        ("Drag in a chart over time", "choose the range, on every page"),
+        ("Double click in it", "look at the whole trace again"),
         ("Click a row", "select it"),
         ("Double click a row", "show its longest packet or wait on the timeline"),
         ("Click a heading", "sort; with Ctrl by several columns"),

@@ -7,32 +7,55 @@ from typing import Any, Final
 from dash import dcc, html
 
 from explorer_app import format as fmt
+from explorer_app.breakdown_text import SIMULATED_PART_NAMES
 from explorer_app.web.card import card, figure
 from explorer_app.web.links import slice_href
-from explorer_app.web.names import in_sentence, named, tooltip
+from explorer_app.web.names import in_sentence, label, named, tooltip
 from explorer_app.web.numbers import once
+from explorer_app.web.pages.device.lanes import device_name, lanes_card
+from explorer_app.web.pages.device.parts import parts_by_device
 from explorer_app.web.table import share_bar, table, with_title
 from explorer_app.web.theme import category_color
+from explorer_app.web.view import View
 from neuron_profile import analysis
 from neuron_profile.analysis import SimulatedDevice
-from trace_format import Trace
+from neuron_profile.analysis.breakdown import by_device
 
 _TOP: Final = 15
 _SIM: Final = "sim."  # beside every number that no device was asked for
 
 
-def simulated_view(trace: Trace) -> Any:
+def simulated_view(view: View) -> Any:
     """What the simulated device was estimated to do; None for a trace without one."""
-    found = once(analysis.simulated_device, trace)
+    found = once(analysis.simulated_device, view.trace)
     if found is None:
         return None
     return html.Div(
         [
             html.P(_answer(found), className="np-answer"),
             html.Div(_figures(found), className="np-figures"),
-            html.Div([_lines_card(found), _operators_card(trace, found)], className="np-simulated"),
+            html.Div(
+                [
+                    lanes_card(view, simulated=True), *_parts_cards(view), _lines_card(found),
+                    _operators_card(view, found),
+                ],
+                className="np-simulated",
+            ),
         ]
-    )
+    )  # fmt: skip
+
+
+def _parts_cards(view: View) -> list[Any]:
+    """Where the time of each simulated device would go; the parts add up to it."""
+    frame = once(analysis.simulated_breakdown, view.trace)
+    devices = [row for row in by_device(frame) if row["total_ns"]]
+    if not devices:
+        return []
+    shown = [(device_name(row["rank"], -1) or "the device", row) for row in devices]
+    sure = frame.attrs["uncertainty"]
+    note = f"estimate {label(str(sure), longest=40)}" if sure else "an estimate"
+    body = parts_by_device(shown, SIMULATED_PART_NAMES, label="Where the time would go, an estimate")
+    return [card(f"Works and waits, {_SIM}", body, note=note)]
 
 
 def _answer(found: SimulatedDevice) -> list[Any]:
@@ -80,10 +103,10 @@ def _lines_card(found: SimulatedDevice) -> Any:
     return card(f"Engines and DMA, {_SIM}", body, note=f"of {fmt.duration(found.running_ns)} in NEFFs", flush=True)
 
 
-def _operators_card(trace: Trace, found: SimulatedDevice) -> Any:
+def _operators_card(view: View, found: SimulatedDevice) -> Any:
     rows = [
         (
-            dcc.Link(named(row["name"]), href=slice_href(trace, row["slice"]),
+            dcc.Link(named(row["name"]), href=slice_href(view, row["slice"]),
                      title=f"{tooltip(row['name'])}\nShow the longest run on the timeline"),
             fmt.count(row["count"]),
             with_title(fmt.duration(row["total_ns"]), fmt.exact(row["total_ns"], "ns")),

@@ -42,14 +42,25 @@ def captured_facts(trace: Trace) -> list[tuple[str, str]]:
         ("Host", _text(metadata.get("host") or theirs.get("host_name"))),
         ("Process", _text(metadata.get("pid"))),
         ("Ranks", subject.ranks(trace) or fmt.UNKNOWN),
-        ("Device", _text(metadata.get("device_model") or _devices(theirs.get("deviceProperties")))),
+        ("Device", _device(metadata, theirs)),
         ("PyTorch", _first(sources, "torch") or _text(theirs.get("pytorch_version"))),
         ("Started", _started(trace, sources)),
         ("Events", fmt.count(events)),
+        ("Numbers", _measured_or_simulated(trace)),
         ("Recorded", _settings(_mapping(metadata.get("recording")), theirs)),
         ("Recorded by", _text(metadata.get("created_by") or _first(sources, "producer"))),
         *(("Source", _times(number, source)) for source, number in Counter(map(_source, sources)).items()),
     ]
+
+
+def _measured_or_simulated(trace: Trace) -> str:
+    """Whether what the trace holds was measured, worked out by a model of a device, or both."""
+    if not len(trace.slices):
+        return fmt.UNKNOWN
+    simulated = trace.tracks.simulated[trace.slices.track]
+    if not simulated.any():
+        return "measured"
+    return "simulated" if simulated.all() else "measured; those of the estimated device are simulated"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -62,6 +73,16 @@ def _text(value: Any) -> str:
 
 def _first(sources: list[Mapping[str, Any]], key: str) -> str:
     return next((label(str(source[key])) for source in sources if source.get(key)), "")
+
+
+def _device(metadata: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """The device that took part, and the one that was estimated."""
+    simulated = _mapping(metadata.get("simulated")).get("generation")
+    there = _text(metadata.get("device_model") or _devices(theirs.get("deviceProperties")))
+    if not simulated:
+        return there
+    estimated = label(f"{simulated} NeuronCore (simulated)")
+    return estimated if there == fmt.UNKNOWN else f"{there}; {estimated}"
 
 
 def _devices(properties: Any) -> str:

@@ -8,22 +8,22 @@ from dash import dcc
 
 from explorer_app import format as fmt
 from explorer_app.web.card import card
-from explorer_app.web.links import slice_href
+from explorer_app.web.links import page_href, slice_href
 from explorer_app.web.message import empty
 from explorer_app.web.names import named, tooltip
 from explorer_app.web.numbers import once
 from explorer_app.web.table import category_mark, share_bar, table, with_title
 from explorer_app.web.theme import category_color
+from explorer_app.web.view import View
 from neuron_profile import analysis
 from neuron_profile.analysis import slowest
-from trace_format import Trace
 
 _TOP: Final = 10
 
 
-def operations_card(trace: Trace) -> Any:
-    """The first operations of the hotspots; a name leads to its slowest call."""
-    top = once(analysis.hotspots, trace, top=_TOP)
+def operations_card(view: View) -> Any:
+    """The first of `analysis.operations`; a name leads to its slowest call."""
+    top = once(analysis.operations, view.trace, top=_TOP)
     if top.empty:
         nothing = empty("No operations", "Nothing in this trace has a duration.")
         return card("Top operations", nothing, area="operations")
@@ -34,7 +34,7 @@ def operations_card(trace: Trace) -> Any:
         self_ns, share = (row["self_ns"], row["share_ratio"]) if known else (None, float("nan"))
         rows.append(
             (
-                _operation_link(trace, row["name"], side, category),
+                _operation_link(view, row["name"], side, category),
                 category_mark(category),
                 side,
                 with_title(fmt.duration(self_ns), fmt.exact(self_ns, "ns")),
@@ -47,12 +47,18 @@ def operations_card(trace: Trace) -> Any:
         ("Share of its side", "bar"), ("Calls", "number"),
     )  # fmt: skip
     body = table(columns, rows, label="The operations with the most self time")
-    return card("Top operations", body, note=dcc.Link("All of them", href="/hotspots"), area="operations", flush=True)
+    return card(
+        "Top operations",
+        body,
+        note=dcc.Link("All of them", href=page_href(view, "/hotspots")),
+        area="operations",
+        flush=True,
+    )
 
 
-def _operation_link(trace: Trace, name: str, side: str, category: str) -> Any:
-    row = once(slowest, trace, name=name, by="name", side=side, category=category)
+def _operation_link(view: View, name: str, side: str, category: str) -> Any:
+    row = once(slowest, view.trace, name=name, by="name", side=side, category=category)
     if row < 0:
         return with_title(named(name), tooltip(name))
     title = f"{tooltip(name)}\nShow the slowest call on the timeline"
-    return dcc.Link(named(name), href=slice_href(trace, row), title=title)
+    return dcc.Link(named(name), href=slice_href(view, row), title=title)

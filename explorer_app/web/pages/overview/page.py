@@ -1,4 +1,4 @@
-"""The Overview page: what was captured, and where its time went."""
+"""The Overview page: the verdict, what it rests on, and what was captured."""
 
 from __future__ import annotations
 
@@ -6,64 +6,58 @@ from typing import Any
 
 from dash import html
 
-from explorer_app import format as fmt
-from explorer_app.breakdown_text import names_of
 from explorer_app.web.numbers import once
 from explorer_app.web.page import Page
+from explorer_app.web.pages.overview.answer import answer, has_parts
 from explorer_app.web.pages.overview.breakdown import breakdown_card
+from explorer_app.web.pages.overview.breakdown_trend import MOST_BARS
 from explorer_app.web.pages.overview.captured import captured_card
-from explorer_app.web.pages.overview.categories import categories_card, work_of_side
+from explorer_app.web.pages.overview.categories import categories_card
 from explorer_app.web.pages.overview.figures import figures
 from explorer_app.web.pages.overview.import_report import report_card
 from explorer_app.web.pages.overview.operations import operations_card
+from explorer_app.web.pages.overview.simulated import simulated_card
 from explorer_app.web.pages.overview.step_times import has_marks, steps_card
-from explorer_app.web.table import category_name
+from explorer_app.web.pages.overview.verdict import verdict_card
+from explorer_app.web.view import View
 from neuron_profile import analysis
-from neuron_profile.analysis.breakdown import busiest
 from trace_format import Trace
 
 
-def layout(trace: Trace) -> Any:
-    """The answer in words, the numbers behind it, and what the trace is."""
-    cards = [
-        card(trace)
-        for card in (breakdown_card, steps_card, categories_card, operations_card, captured_card, report_card)
-    ]
+def layout(view: View) -> Any:
+    """The verdict beside where the time went, the single numbers, and what the trace is."""
+    trace = view.trace
+    simulated = simulated_card(view)
+    parts = [breakdown_card(view)] if has_parts(trace) else []
+    beside = [*parts, *([] if simulated is None else [simulated])]
+    steps = [steps_card(trace)] if _need_step_times(trace) else []
+    work = [] if once(analysis.time_by_category, trace).empty else [categories_card(trace), operations_card(view)]
+    cards = [*steps, *work, captured_card(view.whole), report_card(view.whole)]
     return html.Div(
         [
-            html.P(_answer(trace), className="np-answer"),
+            html.P(answer(trace), className="np-answer"),
+            html.Div(
+                [verdict_card(view), *([html.Div(beside, className="np-verdict-beside")] if beside else [])],
+                className="np-verdict" if beside else "np-verdict np-alone",
+            ),
             html.Div(figures(trace), className="np-figures"),
-            html.Div(cards, className="np-overview"),
+            html.Div(
+                cards, className=f"np-overview{' np-with-steps' if steps else ''}{'' if work else ' np-without-work'}"
+            ),
         ]
     )
 
 
-def _answer(trace: Trace) -> str:
-    by_category = once(analysis.time_by_category, trace)
-    words = []
+def _need_step_times(trace: Trace) -> bool:
+    """Whether the steps are of several ranks, or so many that the bars of the breakdown show their means."""
     steps = once(analysis.steps, trace)
-    if has_marks(steps):
-        of = f"median of {len(steps)}" if len(steps) > 1 else "the only one marked"
-        ranks = steps["rank"].nunique()
-        of += f", on {ranks} ranks" if ranks > 1 else ""
-        words.append(f"A step takes {fmt.duration(steps['dur_ns'].median())} ({of}).")
-    breakdown = once(analysis.breakdown, trace)
-    parts = busiest(breakdown)
-    if parts.get("total_ns"):
-        names = names_of(breakdown)
-        largest = max(names, key=lambda name: parts[name])
-        whose = "Its" if words else "The"
-        words.append(f"{whose} largest part is {names[largest]}: {fmt.ratio(parts[largest] / parts['total_ns'])}.")
-    if by_category.empty:
-        words.append("This trace holds no work: nothing in it but marks and annotations has a duration.")
-    for side in by_category["side"].unique():
-        first = work_of_side(trace, side)[0]
-        if first["self_ns"]:
-            category = category_name(first["category"])
-            words.append(f"On the {side} most of the time is {category}: {fmt.ratio(first['share_ratio'])}.")
-        elif first["self_ns"] is None:
-            words.append(f"No slice on the {side} finished, so how long they took is unknown.")
-    return " ".join(words)
+    return has_marks(steps) and (steps["rank"].nunique() > 1 or len(steps) > MOST_BARS)
 
 
-PAGE = Page(path="/", name="Overview", question="Where does the time of a step go?", layout=layout)
+PAGE = Page(
+    path="/",
+    name="Overview",
+    question="What bounds my step, and what would fixing it return?",
+    layout=layout,
+    keys=(("Click a step", "look at it alone, on every page"), ("Click a finding", "show or hide its evidence")),
+)

@@ -1,0 +1,1 @@
+"""The reader's notes on a trace, kept beside it."""

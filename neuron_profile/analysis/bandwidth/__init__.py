@@ -1,0 +1,1 @@
+"""How many bytes moved, where, how fast, and in which sizes."""

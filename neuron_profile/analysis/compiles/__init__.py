@@ -1,0 +1,1 @@
+"""What was compiled, who paid, and why."""

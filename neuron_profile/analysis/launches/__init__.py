@@ -1,0 +1,1 @@
+"""Which host slice launched or encloses which work."""

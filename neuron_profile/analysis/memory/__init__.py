@@ -1,0 +1,1 @@
+"""What the memory was for, when, and whether it grows."""

@@ -1,0 +1,1 @@
+"""What took the time, by operation, module, line and call path."""

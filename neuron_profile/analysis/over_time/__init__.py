@@ -1,0 +1,1 @@
+"""What stands out on a timeline: regions, warnings, busy and idle times of devices."""

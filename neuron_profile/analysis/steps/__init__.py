@@ -1,0 +1,1 @@
+"""The steps of a run: marked, annotated, or found by what repeats."""
