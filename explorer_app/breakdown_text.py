@@ -10,6 +10,13 @@ import pandas as pd
 from explorer_app import format as fmt
 from neuron_profile.analysis.breakdown import busiest_steps
 
+# The category whose colour each part has.
+PART_CATEGORIES: Final[dict[str, str]] = {
+    "compute_ns": "compute", "exposed_collective_ns": "collective", "exposed_copy_ns": "memcpy",
+    "data_loading_ns": "python", "idle_peer_ns": "semaphore", "idle_compile_ns": "compile",
+    "idle_data_loading_ns": "python", "idle_sync_ns": "sync", "idle_host_ns": "host_op",
+    "idle_launch_ns": "runtime", "idle_run_ns": "overhead", "idle_other_ns": "other",
+}  # fmt: skip
 # In the order in which they are shown.
 PART_NAMES: Final[dict[str, str]] = {
     "compute_ns": "compute",

@@ -8,22 +8,16 @@ from typing import Any, Final
 from dash import html
 
 from explorer_app import format as fmt
+from explorer_app.breakdown_text import PART_CATEGORIES
 from explorer_app.web.table import table, with_title
 from explorer_app.web.theme import category_color
 
 SMALL_RATIO: Final = 0.005
-# The category whose colour each part has.
-_CATEGORIES: Final[dict[str, str]] = {
-    "compute_ns": "compute", "exposed_collective_ns": "collective", "exposed_copy_ns": "memcpy",
-    "data_loading_ns": "python", "idle_peer_ns": "semaphore", "idle_compile_ns": "compile",
-    "idle_data_loading_ns": "python", "idle_sync_ns": "sync", "idle_host_ns": "host_op",
-    "idle_launch_ns": "runtime", "idle_run_ns": "overhead", "idle_other_ns": "other",
-}  # fmt: skip
 
 
 def part_color(part: str) -> str:
     """The colour of a part as a CSS value."""
-    return category_color(_CATEGORIES[part])
+    return category_color(PART_CATEGORIES[part])
 
 
 def parts_table(

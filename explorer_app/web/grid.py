@@ -25,6 +25,9 @@ _PARAMETERS: Final = (
     " wrapperBorder: false, wrapperBorderRadius: 0, browserColorScheme: '%s'}"
 )
 _THEME: Final = "themeQuartz" + "".join(f".withParams({_PARAMETERS % scheme}, '{scheme}')" for scheme in theme.SCHEMES)
+# What the mouse does in every grid, for the key help.
+SELECT_KEY: Final = ("Click a row", "select it")
+SORT_KEY: Final = ("Click a heading", "sort; with Ctrl by several columns")
 _ALL_FILTERED: Final = "No row passes the filters."
 _EXAMPLES: Final = {"duration": "1.5 ms", "size": "2 MB", "bandwidth": "1 GB/s", "count": "10", "ratio": "5 %"}
 _OPTIONS: Final[dict[str, Any]] = {
@@ -119,6 +122,12 @@ def lead_to_timeline(app: dash.Dash, views: Views, grid_name: str, find: Callabl
 def row_id(event: Any, key: str) -> str:
     """The id of the row that an event of a grid is about; "" for none, for events come from the browser."""
     return str(event.get(key, "")) if isinstance(event, dict) else ""
+
+
+def slice_of_row(view: View, frame: pd.DataFrame, chosen: str) -> int:
+    """The slice of the whole trace in column `slice` of the row that an id names (see `position`); -1 for none."""
+    number = position(chosen, len(frame))
+    return view.slice_id(int(frame["slice"].iloc[number])) if number >= 0 else -1
 
 
 def position(chosen: str, rows: int) -> int:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from explorer_app import format as fmt
 from explorer_app.web.view import View
+
+# What the mouse does in every such chart, for the key help.
+RANGE_KEYS: Final = (
+    ("Drag in a chart over time", "choose the range, on every page"),
+    ("Double click in it", "look at the whole trace again"),
+)
 
 
 @dataclass(frozen=True)

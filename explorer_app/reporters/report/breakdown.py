@@ -6,20 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from explorer_app import format as fmt
-from explorer_app.breakdown_text import whose
+from explorer_app.breakdown_text import PART_CATEGORIES, whose
 from explorer_app.reporters.report.markup import Content, Markup, told
 from explorer_app.reporters.report.parts import mark, nothing, section, stacked_bar, table
 from explorer_app.web.theme import category_color
 from neuron_profile.analysis import Summary
 from neuron_profile.analysis.breakdown import by_device
 
-# The category whose colour each part has, as on the Overview.
-_COLORS: Final[dict[str, str]] = {
-    "compute_ns": "compute", "exposed_collective_ns": "collective", "exposed_copy_ns": "memcpy",
-    "data_loading_ns": "python", "idle_peer_ns": "semaphore", "idle_compile_ns": "compile",
-    "idle_data_loading_ns": "python", "idle_sync_ns": "sync", "idle_host_ns": "host_op", "idle_launch_ns": "runtime",
-    "idle_other_ns": "other",
-}  # fmt: skip
 _TITLE: Final = "Where the time went"
 
 
@@ -29,7 +22,7 @@ def breakdown(summary: Summary, parts: Mapping[str, int], names: Mapping[str, st
     if not total_ns:
         return section(_TITLE, nothing("Nothing in this trace has a duration."))
     shown = {name: parts[name] for name in names if parts.get(name)}
-    colors = {name: category_color(_COLORS.get(name, "other")) for name in shown}
+    colors = {name: category_color(PART_CATEGORIES[name]) for name in shown}
     rows: list[tuple[Content, ...]] = [
         (mark(names[name], colors[name]), told(fmt.duration(ns), fmt.exact(ns, "ns")), fmt.ratio(ns / total_ns))
         for name, ns in shown.items()

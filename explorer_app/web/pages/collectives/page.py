@@ -10,7 +10,7 @@ from dash import html
 
 from explorer_app import format as fmt
 from explorer_app.web.card import figure
-from explorer_app.web.grid import lead_to_timeline, position
+from explorer_app.web.grid import SELECT_KEY, SORT_KEY, lead_to_timeline, slice_of_row
 from explorer_app.web.message import empty
 from explorer_app.web.names import in_sentence
 from explorer_app.web.numbers import once
@@ -56,9 +56,7 @@ def register_callbacks(app: dash.Dash, views: Views) -> None:
 
 
 def _slice_of_row(view: View, row_id: str) -> int:
-    frame = once(analysis.collectives, view.trace)
-    number = position(row_id, len(frame))
-    return view.slice_id(int(frame["slice"].iloc[number])) if number >= 0 else -1
+    return slice_of_row(view, once(analysis.collectives, view.trace), row_id)
 
 
 def _answer(trace: Trace) -> list[Any]:
@@ -131,9 +129,9 @@ PAGE = Page(
     layout=layout,
     register_callbacks=register_callbacks,
     keys=(
-        ("Click a row", "select it"),
+        SELECT_KEY,
         ("Double click a row", "show the longest of them on the timeline"),
         ("Click a point", "show it on the timeline"),
-        ("Click a heading", "sort; with Ctrl by several columns"),
+        SORT_KEY,
     ),
 )

@@ -10,7 +10,7 @@ from dash import Input, Output, State, dcc, html, no_update
 
 from explorer_app import format as fmt
 from explorer_app.web.card import figure
-from explorer_app.web.grid import lead_to_timeline, position
+from explorer_app.web.grid import SELECT_KEY, SORT_KEY, lead_to_timeline, position
 from explorer_app.web.links import page_href
 from explorer_app.web.message import banner, empty
 from explorer_app.web.names import in_sentence, label
@@ -25,6 +25,7 @@ from explorer_app.web.pages.device.simulated import simulated_view
 from explorer_app.web.pages.device.streams import streams_view
 from explorer_app.web.pages.device.waits import GRID as WAITS
 from explorer_app.web.pages.device.waits import waits_card
+from explorer_app.web.time_axis import RANGE_KEYS
 from explorer_app.web.view import VIEW, View, Views
 from neuron_profile.analysis import neuron_device
 from neuron_profile.analysis.neuron_device import ExecutionMetrics, Run
@@ -180,10 +181,9 @@ PAGE = Page(
     layout=layout,
     register_callbacks=register_callbacks,
     keys=(
-        ("Drag in a chart over time", "choose the range, on every page"),
-        ("Double click in it", "look at the whole trace again"),
-        ("Click a row", "select it"),
+        *RANGE_KEYS,
+        SELECT_KEY,
         ("Double click a row", "show its longest packet or wait on the timeline"),
-        ("Click a heading", "sort; with Ctrl by several columns"),
+        SORT_KEY,
     ),
 )

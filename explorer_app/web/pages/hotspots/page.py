@@ -6,7 +6,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from explorer_app.web.grid import copy_button, grid
+from explorer_app.web.grid import SORT_KEY, copy_button, grid
 from explorer_app.web.page import Page
 from explorer_app.web.pages.hotspots.answer import answer
 from explorer_app.web.pages.hotspots.columns import columns
@@ -76,7 +76,7 @@ PAGE = Page(
         ("Click", "select a row, or an area of the icicle or treemap"),
         ("Double click a row", "show its slowest call on the timeline"),
         ("Double click an area", "go into it; on the first one, back out"),
-        ("Click a heading", "sort; with Ctrl by several columns"),
+        SORT_KEY,
     ),
     fills_height=True,
 )

@@ -9,7 +9,7 @@ from dash import html
 
 from explorer_app import format as fmt
 from explorer_app.web import subject
-from explorer_app.web.grid import lead_to_timeline
+from explorer_app.web.grid import SORT_KEY, lead_to_timeline
 from explorer_app.web.message import empty
 from explorer_app.web.names import in_sentence
 from explorer_app.web.numbers import once
@@ -26,6 +26,7 @@ from explorer_app.web.pages.memory.roofline import roofline_card
 from explorer_app.web.pages.memory.tensors import tensors_card
 from explorer_app.web.pages.memory.transfers import transfers_card
 from explorer_app.web.recording_advice import advice, other_producer
+from explorer_app.web.time_axis import RANGE_KEYS
 from explorer_app.web.view import View, Views
 from neuron_profile import analysis
 from trace_format import Trace
@@ -119,10 +120,9 @@ PAGE = Page(
     layout=layout,
     register_callbacks=register_callbacks,
     keys=(
-        ("Drag in a chart over time", "choose the range, on every page"),
-        ("Double click in it", "look at the whole trace again"),
+        *RANGE_KEYS,
         ("Click a point of the roofline", "show its longest slice on the timeline"),
         ("Double click a row", "show on the timeline where it moved most"),
-        ("Click a heading", "sort; with Ctrl by several columns"),
+        SORT_KEY,
     ),
 )

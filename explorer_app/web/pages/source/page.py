@@ -9,7 +9,7 @@ import dash
 from dash import Input, Output, State, dcc, html, no_update
 
 from explorer_app import format as fmt
-from explorer_app.web.grid import row_id
+from explorer_app.web.grid import SORT_KEY, row_id
 from explorer_app.web.links import page_href
 from explorer_app.web.message import empty
 from explorer_app.web.names import in_sentence, label
@@ -126,6 +126,6 @@ PAGE = Page(
         ("Click a file", "show its lines"),
         ("Click a line", "show its slices"),
         ("Click a slice", "show it on the timeline"),
-        ("Click a heading", "sort; with Ctrl by several columns"),
+        SORT_KEY,
     ),
 )
